@@ -9,6 +9,24 @@ use super::{cell, prose};
 /// The least number of models that have an option alike, for it to be described once and named at each of them.
 const SEVERAL: usize = 3;
 
+/// What items of a graph are; the models follow.
+const ITEMS_OF_A_GRAPH: &str = "\n## Items of a graph\n\n\
+`train((SELECT 'shop' AS graph, 'r_graphsage' AS model), items => (SELECT customer AS node, day AS time, leaves AS label, part AS split FROM \
+months))` learns of rows of a database at a time: a node may be an item at many times. Of a graph whose tables `nodes` or `edges` have a \
+column `time` (a date, a timestamp or a whole number; [CREATE GRAPH FROM SCHEMA](functions/tables.md#create-graph-from-a-schema) makes one \
+with `time => 'column'`), an item sees what came no later than its own time; a NULL time was always there, and an edge lives as long as both of \
+its ends. Nothing of an item's output hangs on what came later, nor what columns are scaled by: adding, changing or deleting later rows gives \
+the same bits.\n\n\
+Each item has a neighbourhood of its own: hop by hop from its node, along each relation (type of edges) and its inverse, all rows that are \
+there, or in training `fanout` of them, drawn anew each step (`fanout_order`). `batch_nodes` are the items of a step, NULL is 512; figures and \
+outputs are those of whole neighbourhoods. The features of a row stand in columns of its type, beside them the code of how many days before the \
+item it came (`relative_time`); a type without features has one that is 1. `normalize => 'standard'` scales each column by mean and deviation \
+over the rows that are there at the latest time of a training item: of features in maps, where what a row leaves out is missing, over the rows \
+that have it. CREATE GRAPH scales numbers by the whole table, which this takes back up to rounding. Where items have `features`, these are \
+further columns of the item's own row.\n\n\
+`predict` with `load` scores new items, with a NULL `split` or without. Whatever would read later rows, or more than neighbourhoods, is refused: \
+`encodings`, `featureless => 'neighbor_mean'`, features other than those given, arcs, weights. ";
+
 /// The page of all models: `docs/models.md`.
 pub fn models() -> String {
     let mut page = String::from(
@@ -50,6 +68,9 @@ pub fn models() -> String {
         reading("weights"),
         reading("adjacency"),
     );
+    let sampled = bonnet_learning::models().iter().filter(|model| model.takes_items_of_graphs());
+    let sampled: Vec<String> = sampled.map(|model| format!("`{}`", model.name)).collect();
+    let _ = write!(page, "{ITEMS_OF_A_GRAPH}It is read by {}.\n", sampled.join(", "));
     for model in bonnet_learning::models() {
         let _ = write!(
             page,

@@ -68,18 +68,18 @@ mod tasks;
 mod training;
 
 pub use data::{
-    ComplexSet, Complexes, EdgeWeights, Features, GraphData, GraphRelation, GraphSet, GraphTypes, LinkError, LinkSplit,
-    NonEdges, Pair, Part, SparseRows, Split, Targets, WeightError, joined_features, joined_features_bytes,
-    with_neighbor_means,
+    ALWAYS, ComplexSet, Complexes, EdgeWeights, Features, GraphData, GraphRelation, GraphSet, GraphTypes, ItemRows,
+    LinkError, LinkSplit, NEVER, NonEdges, Pair, Part, SparseRows, Split, Targets, TimedGraph, TimedItem, WeightError,
+    joined_features, joined_features_bytes, with_neighbor_means,
 };
 pub use ground::{BuildError, DataError, Matrix, OptionError, SaveError, Status, TrainError, random};
 pub use models::{ModelSpec, model, models, reads_types};
 pub use optimizer::{Optimizer, schedule};
 pub use options::table::{DATA_OPTIONS, RUN_OPTIONS, SHARED_OPTIONS};
 pub use options::{
-    ClassWeights, ColumnType, Decoder, Domain, Encodings, FeatureSource, Featureless, Form, Job, ModelOptions,
-    Normalize, OptimizerKind, OptionSpec, Pooling, SelectBy, Shares, SplitError, SplitScheme, Task, TrainOptions,
-    Value,
+    ClassWeights, ColumnType, Decoder, Domain, Encodings, FanoutOrder, FeatureSource, Featureless, Form, Job,
+    ModelOptions, Normalize, OptimizerKind, OptionSpec, Pooling, SelectBy, Shares, SplitError, SplitScheme, Task,
+    TrainOptions, Value,
 };
 pub use tasks::metrics;
 pub use training::{EpochRecord, Items, Outcome, Place, Saved, device, file_name, train};

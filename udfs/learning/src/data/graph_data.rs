@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bonnet_graph::{Digraph, Graph};
 
-use super::{EdgeWeights, Features, GraphTypes};
+use super::{EdgeWeights, Features, GraphTypes, ItemRows};
 use crate::ground::DataError;
 use crate::options::FeatureSource;
 
@@ -19,6 +19,7 @@ pub struct GraphData {
     pub(crate) arcs: Option<Arc<Digraph>>,
     pub(crate) weights: Option<Arc<EdgeWeights>>,
     pub(crate) types: Option<Arc<GraphTypes>>,
+    pub(crate) rows: Option<Arc<ItemRows>>,
 }
 
 impl GraphData {
@@ -46,7 +47,7 @@ impl GraphData {
                 return Err(DataError::Class { node, class, classes: n_classes });
             }
         }
-        Ok(Self { graph, features, labels, n_classes, times: None, arcs: None, weights: None, types: None })
+        Ok(Self { graph, features, labels, n_classes, times: None, arcs: None, weights: None, types: None, rows: None })
     }
 
     /// Adds the nodes' times, which the split scheme `time` sorts by.
@@ -93,9 +94,27 @@ impl GraphData {
         Ok(self)
     }
 
+    /// Says that the nodes are items, of which each is a node of another graph at a time: features are what an item brings beside
+    /// those of its row, or none.
+    ///
+    /// # Errors
+    /// If there is not one row an item.
+    pub fn with_rows(mut self, rows: impl Into<Arc<ItemRows>>) -> Result<Self, DataError> {
+        let (rows, nodes) = (rows.into(), self.labels.len());
+        if rows.len() != nodes {
+            return Err(DataError::Length { what: "rows", nodes, found: rows.len() });
+        }
+        self.rows = Some(rows);
+        Ok(self)
+    }
+
     /// The source that `auto` stands for here: the given features where there are some, else identity, or random columns where
-    /// there are more nodes than a layer should learn vectors for. Any other source is itself.
+    /// there are more nodes than a layer should learn vectors for; for items of another graph those of its rows. Any other source
+    /// is itself.
     pub fn input(&self, source: FeatureSource) -> FeatureSource {
+        if self.rows.is_some() && source == FeatureSource::Auto {
+            return FeatureSource::Given;
+        }
         source.or_stand_in(self.features.n_rows().is_some(), FeatureSource::of_nodes(self.graph.n_nodes()))
     }
 

@@ -1,5 +1,7 @@
 //! Columns of features on one scale, as some rows have it.
 
+use std::ops::Range;
+
 use super::Features;
 use crate::ground::{DataError, Matrix};
 
@@ -9,7 +11,7 @@ pub(crate) const NAMES: [&str; 2] = ["features.mean", "features.deviation"];
 /// The mean and the standard deviation of each column of features over some rows: `(x - mean) / deviation` is the feature that a
 /// model reads. Fitted on training rows, it knows nothing of the others. (`StandardScaler` of scikit-learn, but that a column
 /// without spread becomes 0 in every row.)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Standardization {
     mean: Vec<f32>,
     /// Of the population; 0 for a column without spread.
@@ -47,6 +49,71 @@ impl Standardization {
         }
     }
 
+    /// The same over the entries that there are, of sparse rows in which a feature that is left out is missing: one without spread
+    /// stays as it is. O(entries).
+    pub fn fit_present(features: &Features, rows: &[u32]) -> Self {
+        let mut moments = vec![Moments::default(); features.n_columns()];
+        for &row in rows {
+            entries(features, row as usize, |column, value| {
+                moments[column].sum += value;
+                moments[column].present += 1;
+            });
+        }
+        for &row in rows {
+            entries(features, row as usize, |column, value| {
+                let moments = &mut moments[column];
+                let distance = value - moments.sum / moments.present as f64;
+                moments.squares += distance * distance;
+                (moments.lowest, moments.highest) = (moments.lowest.min(value), moments.highest.max(value));
+            });
+        }
+        let mut scale = Self::default();
+        for Moments { sum, squares, lowest, highest, present } in moments {
+            let count = present as f64;
+            match lowest < highest {
+                true => scale.push((sum / count) as f32, (squares / count).sqrt() as f32),
+                false => scale.push(0.0, 1.0),
+            }
+        }
+        scale
+    }
+
+    /// Appends a column.
+    pub fn push(&mut self, mean: f32, deviation: f32) {
+        self.mean.push(mean);
+        self.deviation.push(deviation);
+    }
+
+    /// Appends the columns of another one.
+    pub fn append(&mut self, other: Self) {
+        self.mean.extend(other.mean);
+        self.deviation.extend(other.deviation);
+    }
+
+    /// Some of the columns.
+    pub fn part(&self, columns: Range<usize>) -> Self {
+        Self { mean: self.mean[columns.clone()].to_vec(), deviation: self.deviation[columns].to_vec() }
+    }
+
+    /// A value of a column on that scale.
+    pub fn value(&self, column: usize, value: f64) -> f32 {
+        match self.deviation[column] {
+            0.0 => 0.0,
+            deviation => ((value - f64::from(self.mean[column])) / f64::from(deviation)) as f32,
+        }
+    }
+
+    /// Refuses other columns than it was fitted on.
+    pub fn expect_columns(&self, columns: usize) -> Result<(), DataError> {
+        match self.mean.len() {
+            expected if expected == columns => Ok(()),
+            expected => {
+                let text = format!("there are {columns} features, where the saved run was trained on {expected}");
+                Err(DataError::Features(text))
+            }
+        }
+    }
+
     /// The bytes of [`Standardization::apply`].
     pub fn bytes(features: &Features) -> usize {
         features.n_rows().unwrap_or(0) * features.n_columns() * size_of::<f32>()
@@ -57,21 +124,14 @@ impl Standardization {
     /// # Errors
     /// If there are other columns than it was fitted on.
     pub fn apply(&self, features: &Features) -> Result<Features, DataError> {
-        let (columns, expected) = (features.n_columns(), self.mean.len());
-        if columns != expected {
-            let text = format!("there are {columns} features, where the saved run was trained on {expected}");
-            return Err(DataError::Features(text));
-        }
-        let scaled = |column: usize, value: f64| match self.deviation[column] {
-            0.0 => 0.0,
-            deviation => ((value - f64::from(self.mean[column])) / f64::from(deviation)) as f32,
-        };
-        let zeros: Vec<f32> = (0..columns).map(|column| scaled(column, 0.0)).collect();
+        let columns = features.n_columns();
+        self.expect_columns(columns)?;
+        let zeros: Vec<f32> = (0..columns).map(|column| self.value(column, 0.0)).collect();
         let mut values = Vec::with_capacity(features.n_rows().unwrap_or(0) * columns);
         for row in 0..features.n_rows().unwrap_or(0) {
             let at = values.len();
             values.extend_from_slice(&zeros);
-            entries(features, row, |column, value| values[at + column] = scaled(column, value));
+            entries(features, row, |column, value| values[at + column] = self.value(column, value));
         }
         Ok(Features::Dense { columns, values })
     }

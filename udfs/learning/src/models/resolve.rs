@@ -67,6 +67,8 @@ impl Job {
             batch: values.optional("batch").map(|graphs| graphs as u32),
             batch_nodes: values.optional("batch_nodes").map(|nodes| nodes as u32),
             fanout: Vec::new(),
+            fanout_order: values.parse("fanout_order")?,
+            relative_time: values.optional("relative_time").unwrap_or(0) as usize,
             hyperparameters: spec.own.iter().map(own).collect(),
             test_each_epoch: false,
             every_figure: false,

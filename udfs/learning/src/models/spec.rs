@@ -43,8 +43,18 @@ pub(crate) const TYPED: &str = "typed graphs";
 pub(crate) const FEATURES_ALONE: &str = "feature-only";
 
 /// The options of graphs that a model on complexes has no use for.
-const OF_GRAPHS: [&str; 8] =
-    ["encodings", "embedding", "decoder", "pooling", "head_dropout", "batch_nodes", "fanout", "label_rate"];
+const OF_GRAPHS: [&str; 10] = [
+    "encodings",
+    "embedding",
+    "decoder",
+    "pooling",
+    "head_dropout",
+    "batch_nodes",
+    "fanout",
+    "fanout_order",
+    "label_rate",
+    "relative_time",
+];
 
 impl ModelSpec {
     /// Whether the model reads simplicial complexes; graphs otherwise.
@@ -65,6 +75,16 @@ impl ModelSpec {
     /// Whether the model reads edges, of a graph or of complexes; features alone otherwise.
     pub fn reads_edges(&self) -> bool {
         self.family != FEATURES_ALONE
+    }
+
+    /// Whether the model can be trained on neighbourhoods of its nodes.
+    pub fn is_sampled(&self) -> bool {
+        self.reach.is_some()
+    }
+
+    /// Whether the model can learn of items that are nodes of a graph at a time, whose neighbourhoods are all that they see.
+    pub fn takes_items_of_graphs(&self) -> bool {
+        self.is_sampled() && !self.reads_tokens() && !self.reads_complexes()
     }
 
     /// The options that `bonnet.models` lists: those that every model has, with this model's defaults, then its own. An own one

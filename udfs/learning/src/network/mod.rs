@@ -30,12 +30,13 @@ pub use neighborhoods::{Entries, Hop, Neighborhoods};
 pub use operator::Operator;
 pub use pass::Pass;
 pub use relations::{Kinds, Relation, Relations};
-pub use scope::{Hops, Prepared, Scope};
+pub use scope::{Hops, Prepared, RelationRows, Scope};
 pub use second_ring::second_ring;
 pub use stacked_sources::StackedSources;
-pub use temporal_sample::{ALWAYS, FanoutOrder, TemporalSample, TemporalSampler, TimedItem};
+pub use temporal_sample::{TemporalSample, TemporalSampler};
 pub use tokens::{Basis, tokens};
 
 pub(crate) use adjacency::{adjacency, adjacency_bytes};
 pub(crate) use model::zeros;
 pub(crate) use pass::{Site, dropout};
+pub(crate) use temporal_sample::{Neighborhood, expect_rows};

@@ -8,7 +8,7 @@ use crate::data::SparseRows;
 use crate::kernels::RowSet;
 
 /// The index structures that a layer keeps in a scope: for the backward pass, but for [`Prepared::Hops`],
-/// [`Prepared::Neighborhoods`] and [`Prepared::Kinds`].
+/// [`Prepared::Neighborhoods`], [`Prepared::Kinds`] and [`Prepared::Relations`].
 #[derive(Debug, Clone, Default)]
 pub enum Prepared {
     /// Nothing.
@@ -24,6 +24,19 @@ pub enum Prepared {
     Neighborhoods(Arc<Neighborhoods>),
     /// The rows by their kind, which the forward pass reads, too.
     Kinds(Arc<Vec<RowSet>>),
+    /// The rows of each relation, which the forward pass reads, too.
+    Relations(Arc<Vec<RelationRows>>),
+}
+
+/// The rows of a relation in a scope.
+#[derive(Debug)]
+pub struct RelationRows {
+    /// Those that have entries.
+    pub targets: RowSet,
+    /// Those that these entries lead to.
+    pub sources: RowSet,
+    /// In training, the operator in the rows of the targets, by source.
+    pub by_source: Option<Arc<Operator>>,
 }
 
 /// The index structures of a polynomial of an operator `P`.

@@ -1,39 +1,20 @@
 //! Neighbour sampling in a typed graph whose nodes have times: of each item the neighbourhood that was there at its time (Fey et
 //! al. 2024, Relational deep learning, Sec. 3.2, time-consistent computation graphs).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use bonnet_graph::{Reservation, Stopped};
+use bonnet_graph::{Digraph, Reservation, Stopped};
 use rayon::prelude::*;
 
-use crate::data::{GraphRelation, GraphTypes};
+use crate::data::{ALWAYS, GraphRelation, GraphTypes, TimedItem};
 use crate::ground::random::{Stream, key};
-
-/// The time of a node that was always there.
-pub const ALWAYS: i64 = i64::MIN;
+use crate::options::FanoutOrder;
 
 /// Items whose neighbourhoods a task draws one after the other.
 const BLOCK: usize = 16;
 
-/// The neighbours that are taken where a node has more than the fanout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FanoutOrder {
-    /// Uniformly without replacement.
-    Uniform,
-    /// Those with the latest times; of equal times those with the larger numbers.
-    Latest,
-}
-
-/// A node at a time, from which its neighbourhood is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TimedItem {
-    /// What the draw hangs on beside the key: the same number gives the same neighbourhood, whatever items are beside it.
-    pub number: u64,
-    /// The node.
-    pub node: u32,
-    /// Nodes with a later time are not there.
-    pub time: i64,
-}
+/// Marks a node that a neighbourhood has not reached.
+const UNSEEN: u32 = u32::MAX;
 
 /// The neighbourhoods of some items, apart from one another: a node has a row in each that it is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,42 +27,106 @@ pub struct TemporalSample {
     pub arcs: Vec<Vec<(u32, u32)>>,
 }
 
+/// The neighbours along a relation, of each node ascending by the time of the arc, then by number.
+#[derive(Debug)]
+struct List {
+    incoming: Arc<Digraph>,
+    /// Sources and times of the arcs in that order; none where all were always there, and `incoming` has them.
+    timed: Option<(Vec<u32>, Vec<i64>)>,
+}
+
+impl List {
+    /// An arc is there as long as its source, and itself where it has a time of its own. O(m log m).
+    fn new(incoming: &Arc<Digraph>, times: &[i64], arc_times: Option<&[i64]>) -> Self {
+        let time_of = |arc: usize, source: u32| {
+            let own = arc_times.map_or(ALWAYS, |times| times[arc]);
+            own.max(times[source as usize])
+        };
+        let sources = incoming.targets();
+        if (0..sources.len()).all(|arc| time_of(arc, sources[arc]) == ALWAYS) {
+            return Self { incoming: Arc::clone(incoming), timed: None };
+        }
+        let mut sorted: Vec<(i64, u32)> =
+            sources.iter().enumerate().map(|(arc, &source)| (time_of(arc, source), source)).collect();
+        incoming.offsets().windows(2).for_each(|row| sorted[row[0]..row[1]].sort_unstable());
+        let (times, sources) = sorted.into_iter().unzip();
+        Self { incoming: Arc::clone(incoming), timed: Some((sources, times)) }
+    }
+
+    /// The sources of a node that are there at a time.
+    fn there(&self, node: u32, time: i64) -> &[u32] {
+        let Some((sources, times)) = &self.timed else { return self.incoming.successors(node) };
+        let (start, end) = (self.incoming.offsets()[node as usize], self.incoming.offsets()[node as usize + 1]);
+        let seen = times[start..end].partition_point(|&other| other <= time);
+        &sources[start..start + seen]
+    }
+}
+
 /// Draws neighbourhoods in a graph.
 #[derive(Debug)]
-pub struct TemporalSampler<'a> {
-    types: &'a GraphTypes,
-    times: &'a [i64],
+pub struct TemporalSampler {
+    types: Arc<GraphTypes>,
     /// Of each type of nodes the relations that lead to it, each with a number that hangs on its name alone.
-    into: Vec<Vec<(usize, u64)>>,
+    into: Vec<Vec<(u32, u64)>>,
+    lists: Vec<List>,
     order: FanoutOrder,
+    /// Room of tasks that have ended, for those that come.
+    room: Mutex<Vec<Room>>,
 }
 
-/// The neighbourhood of one item, its rows numbered from 0.
-struct Neighborhood {
-    nodes: Vec<u32>,
-    arcs: Vec<(usize, u32, u32)>,
+/// What a task needs: the row of each node that its neighbourhood has reached, and the places of a draw that are taken.
+#[derive(Debug)]
+struct Room {
+    row_of: Vec<u32>,
+    taken: Vec<bool>,
+    picked: Vec<u32>,
 }
 
-impl<'a> TemporalSampler<'a> {
-    /// A sampler of a graph whose nodes have these times, [`ALWAYS`] for one without. O(relations).
+/// The neighbourhood of one item, its rows numbered from 0 in the order in which they were reached.
+pub(crate) struct Neighborhood {
+    /// The node of each row: first that of the item.
+    pub nodes: Vec<u32>,
+    /// Relation, target and source.
+    pub arcs: Vec<(u32, u32, u32)>,
+    /// Relation, target and the number of neighbours that are there, of targets of which some were drawn.
+    pub drawn: Vec<(u32, u32, u32)>,
+    /// The first row whose neighbours nobody asked for.
+    pub rim: usize,
+}
+
+impl TemporalSampler {
+    /// A sampler of a graph whose nodes have these times, [`ALWAYS`] for one without, and whose arcs have times of their own:
+    /// those of each relation, as [`GraphRelation::incoming`] lists them; none where they have not. O(m log m).
     ///
     /// # Panics
     /// If there is not one time a node.
-    pub fn new(types: &'a GraphTypes, times: &'a [i64], order: FanoutOrder) -> Self {
+    pub fn new(types: impl Into<Arc<GraphTypes>>, times: &[i64], arc_times: &[Vec<i64>], order: FanoutOrder) -> Self {
+        let types = types.into();
         assert_eq!(types.of().len(), times.len(), "a time a node");
         let mut into = vec![Vec::new(); types.names().len()];
-        for (at, relation) in types.relations().iter().enumerate() {
-            into[relation.target as usize].push((at, name_key(types, relation)));
+        for (at, relation) in (0u32..).zip(types.relations()) {
+            into[relation.target as usize].push((at, name_key(&types, relation)));
         }
-        Self { types, times, into, order }
+        let list = |(at, relation): (usize, &GraphRelation)| {
+            List::new(&relation.incoming, times, arc_times.get(at).map(Vec::as_slice))
+        };
+        let lists = types.relations().par_iter().enumerate().map(list).collect();
+        Self { types, into, lists, order, room: Mutex::default() }
+    }
+
+    /// The bytes that a sampler of so many threads holds, at most.
+    pub fn bytes(types: &GraphTypes) -> usize {
+        let arcs: usize = types.relations().iter().map(|relation| relation.incoming.n_arcs()).sum();
+        // While a relation is sorted, its arcs are there twice.
+        28 * arcs + 4 * types.of().len() * rayon::current_num_threads()
     }
 
     /// The neighbourhoods of some items: hop by hop from an item's node, of each node that the hop before reached first, along
-    /// each relation into its type, at most `fanout` neighbours whose time is not later than the item's. Nothing in an item's
+    /// each relation into its type, at most `fanout` neighbours that are there at the item's time. Nothing in an item's
     /// neighbourhood hangs on a later node, or on an edge of one; numbers of nodes matter by their order alone.
     ///
-    /// The same arguments give the same sample, whatever the number of threads. O(edges of the nodes that are reached); 4 bytes a
-    /// row and 8 an arc are reserved.
+    /// The same arguments give the same sample, whatever the number of threads. O(edges that are drawn, and log(edges) for each
+    /// node that is reached and relation); 4 bytes a row and 8 an arc are reserved.
     ///
     /// # Errors
     /// If the host refuses the memory, or wants no answer any more.
@@ -92,85 +137,122 @@ impl<'a> TemporalSampler<'a> {
         sample_key: u64,
         reservation: &mut Reservation<'_>,
     ) -> Result<TemporalSample, Stopped> {
-        let monitor = reservation.monitor();
-        let block = |items: &[TimedItem]| -> Result<Vec<Neighborhood>, Stopped> {
-            monitor.check()?;
-            Ok(items.iter().map(|item| self.around(item, fanout, sample_key)).collect())
-        };
-        let found: Vec<Vec<Neighborhood>> = items.par_chunks(BLOCK).map(block).collect::<Result<_, Stopped>>()?;
-        let count = |of: &dyn Fn(&Neighborhood) -> usize| found.iter().flatten().map(of).sum::<usize>();
+        let found = self.each(items, fanout, sample_key, reservation, |_, neighborhood| neighborhood)?;
+        let count = |of: &dyn Fn(&Neighborhood) -> usize| found.iter().map(of).sum::<usize>();
         let (rows, arcs) = (count(&|found| found.nodes.len()), count(&|found| found.arcs.len()));
-        if u32::try_from(rows).is_err() {
-            return Err(Stopped::OutOfMemory(format!(
-                "a step of {rows} rows: choose a smaller batch, or a smaller fanout"
-            )));
-        }
+        expect_rows(rows)?;
         reservation.grow(4 * (rows + items.len() + 1) + 8 * arcs)?;
         let mut sample = TemporalSample {
             nodes: Vec::with_capacity(rows),
             starts: vec![0],
             arcs: vec![Vec::new(); self.types.relations().len()],
         };
-        for Neighborhood { nodes, arcs } in found.into_iter().flatten() {
+        for Neighborhood { nodes, arcs, .. } in found {
             let first = sample.nodes.len() as u32;
             sample.nodes.extend(nodes);
             sample.starts.push(sample.nodes.len() as u32);
             for (relation, target, source) in arcs {
-                sample.arcs[relation].push((first + target, first + source));
+                sample.arcs[relation as usize].push((first + target, first + source));
             }
         }
         // A relation's arcs stand in the order in which their targets were reached, which is that of the rows.
         Ok(sample)
     }
 
-    fn around(&self, item: &TimedItem, fanout: &[u32], sample_key: u64) -> Neighborhood {
-        let (mut nodes, mut arcs) = (vec![item.node], Vec::new());
-        let mut row_of = BTreeMap::from([(item.node, 0u32)]);
-        let mut done = 0;
+    /// What `make` gives for the neighbourhood of each item, whose position among the items it gets.
+    pub(crate) fn each<T: Send>(
+        &self,
+        items: &[TimedItem],
+        fanout: &[u32],
+        sample_key: u64,
+        reservation: &Reservation<'_>,
+        make: impl Fn(usize, Neighborhood) -> T + Sync,
+    ) -> Result<Vec<T>, Stopped> {
+        let monitor = reservation.monitor();
+        let block = |(block, items): (usize, &[TimedItem])| -> Result<Vec<T>, Stopped> {
+            monitor.check()?;
+            let fresh = || Room { row_of: vec![UNSEEN; self.types.of().len()], taken: Vec::new(), picked: Vec::new() };
+            let mut room = self.room.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_else(fresh);
+            let made = items
+                .iter()
+                .enumerate()
+                .map(|(at, item)| make(block * BLOCK + at, self.around(item, fanout, sample_key, &mut room)));
+            let made = made.collect();
+            self.room.lock().unwrap_or_else(PoisonError::into_inner).push(room);
+            Ok(made)
+        };
+        let made: Vec<Vec<T>> = items.par_chunks(BLOCK).enumerate().map(block).collect::<Result<_, Stopped>>()?;
+        Ok(made.into_iter().flatten().collect())
+    }
+
+    /// The number of neighbours of a node that are there at a time, over all relations.
+    pub(crate) fn degree(&self, node: u32, time: i64) -> u32 {
+        let relations = &self.into[self.types.of()[node as usize] as usize];
+        relations.iter().map(|&(relation, _)| self.lists[relation as usize].there(node, time).len() as u32).sum()
+    }
+
+    fn around(&self, item: &TimedItem, fanout: &[u32], sample_key: u64, room: &mut Room) -> Neighborhood {
+        let Room { row_of, taken, picked } = room;
+        let (mut nodes, mut arcs, mut drawn) = (vec![item.node], Vec::new(), Vec::new());
+        row_of[item.node as usize] = 0;
+        let mut rim = 0;
         for &fanout in fanout {
-            let ring = done..nodes.len();
-            done = ring.end;
+            let ring = rim..nodes.len();
+            rim = ring.end;
             for target in ring {
                 let node = nodes[target];
                 for &(relation, name) in &self.into[self.types.of()[node as usize] as usize] {
-                    let draw = key(&[sample_key, item.number, target as u64, name]);
-                    let sources = self.types.relations()[relation].incoming.successors(node);
-                    for source in self.visible(sources, item.time, fanout as usize, draw) {
-                        let row = *row_of.entry(source).or_insert_with(|| {
+                    let there = self.lists[relation as usize].there(node, item.time);
+                    let mut reach = |source: u32| {
+                        let row = &mut row_of[source as usize];
+                        if *row == UNSEEN {
+                            *row = nodes.len() as u32;
                             nodes.push(source);
-                            nodes.len() as u32 - 1
-                        });
-                        arcs.push((relation, target as u32, row));
+                        }
+                        arcs.push((relation, target as u32, *row));
+                    };
+                    let count = fanout as usize;
+                    if there.len() <= count {
+                        there.iter().for_each(|&source| reach(source));
+                        continue;
+                    }
+                    drawn.push((relation, target as u32, there.len() as u32));
+                    match self.order {
+                        FanoutOrder::Latest => there[there.len() - count..].iter().for_each(|&source| reach(source)),
+                        // Floyd's algorithm: Bentley and Floyd 1987.
+                        FanoutOrder::Uniform => {
+                            let draw = key(&[sample_key, item.number, target as u64, name]);
+                            let mut stream = Stream::new(draw);
+                            if taken.len() < there.len() {
+                                taken.resize(there.len(), false);
+                            }
+                            for last in there.len() - count..there.len() {
+                                let at = stream.below(last + 1);
+                                let at = if taken[at] { last } else { at };
+                                taken[at] = true;
+                                picked.push(at as u32);
+                            }
+                            picked.sort_unstable();
+                            for at in picked.drain(..) {
+                                taken[at as usize] = false;
+                                reach(there[at as usize]);
+                            }
+                        }
                     }
                 }
             }
         }
-        Neighborhood { nodes, arcs }
+        nodes.iter().for_each(|&node| row_of[node as usize] = UNSEEN);
+        Neighborhood { nodes, arcs, drawn, rim }
     }
+}
 
-    /// At most `count` of the neighbours that are there at a time, ascending.
-    fn visible(&self, neighbors: &[u32], time: i64, count: usize, draw: u64) -> Vec<u32> {
-        let time_of = |node: u32| self.times[node as usize];
-        let mut there: Vec<u32> = neighbors.iter().copied().filter(|&node| time_of(node) <= time).collect();
-        if there.len() <= count {
-            return there;
-        }
-        match self.order {
-            FanoutOrder::Latest => {
-                there.sort_unstable_by_key(|&node| std::cmp::Reverse((time_of(node), node)));
-                there.truncate(count);
-                there.sort_unstable();
-                there
-            }
-            // Floyd's algorithm: Bentley and Floyd 1987.
-            FanoutOrder::Uniform => {
-                let (mut stream, mut picked) = (Stream::new(draw), BTreeSet::new());
-                for last in there.len() - count..there.len() {
-                    let at = stream.below(last + 1);
-                    picked.insert(if picked.contains(&at) { last } else { at });
-                }
-                picked.into_iter().map(|at| there[at]).collect()
-            }
+/// Refuses more rows than can be numbered.
+pub(crate) fn expect_rows(rows: usize) -> Result<(), Stopped> {
+    match u32::try_from(rows) {
+        Ok(_) => Ok(()),
+        Err(_) => {
+            Err(Stopped::OutOfMemory(format!("a step of {rows} rows: choose a smaller batch, or a smaller fanout")))
         }
     }
 }
@@ -184,6 +266,8 @@ fn name_key(types: &GraphTypes, relation: &GraphRelation) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use bonnet_graph::Unmonitored;
 
     use super::*;
@@ -232,7 +316,7 @@ mod tests {
             let node = |id: u32| self.names.binary_search(&("customer", id)).unwrap() as u32;
             let items: Vec<TimedItem> =
                 (0u64..).zip(items).map(|(number, &(id, time))| TimedItem { number, node: node(id), time }).collect();
-            let sampler = TemporalSampler::new(&self.types, &self.times, order);
+            let sampler = TemporalSampler::new(self.types.clone(), &self.times, &[], order);
             let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
             let sample = sampler.sample(&items, fanout, 11, &mut reservation).unwrap();
             let mut found = Vec::new();
@@ -348,7 +432,7 @@ mod tests {
                     .collect();
                 reached.extend(next);
             }
-            let sampler = TemporalSampler::new(&database.types, &database.times, FanoutOrder::Uniform);
+            let sampler = TemporalSampler::new(database.types.clone(), &database.times, &[], FanoutOrder::Uniform);
             let node = database.names.binary_search(&("customer", 20)).unwrap() as u32;
             let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
             let item = TimedItem { number: 0, node, time };
@@ -363,7 +447,7 @@ mod tests {
         let mut stream = Stream::new(5);
         let rows = rows(&mut stream, 200);
         let database = Database::new(&rows);
-        let sampler = TemporalSampler::new(&database.types, &database.times, FanoutOrder::Uniform);
+        let sampler = TemporalSampler::new(database.types.clone(), &database.times, &[], FanoutOrder::Uniform);
         let items: Vec<TimedItem> = (0..400).map(|at| TimedItem { number: at, node: at as u32 % 4, time: 9 }).collect();
         let sample = |threads: usize, items: &[TimedItem]| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -391,10 +475,10 @@ mod tests {
         }));
         let database = Database::new(&rows);
         let mut reservation = Reservation::new(&Unmonitored, 0).unwrap();
-        let latest = TemporalSampler::new(&database.types, &database.times, FanoutOrder::Latest);
+        let latest = TemporalSampler::new(database.types.clone(), &database.times, &[], FanoutOrder::Latest);
         let item = TimedItem { number: 0, node: 0, time: 15 };
         assert_eq!(latest.sample(&[item], &[3], 0, &mut reservation).unwrap().nodes, [0, 14, 15, 16]);
-        let uniform = TemporalSampler::new(&database.types, &database.times, FanoutOrder::Uniform);
+        let uniform = TemporalSampler::new(database.types.clone(), &database.times, &[], FanoutOrder::Uniform);
         const DRAWS: u64 = 4000;
         let items: Vec<TimedItem> = (0..DRAWS).map(|number| TimedItem { number, ..item }).collect();
         let sample = uniform.sample(&items, &[3], 0, &mut reservation).unwrap();

@@ -6,6 +6,7 @@
 pub(crate) mod choices;
 mod decay;
 mod encodings;
+mod fanout_order;
 mod features;
 pub(crate) mod forms;
 mod job;
@@ -20,6 +21,7 @@ mod train_options;
 pub use choices::{ClassWeights, Decoder, Pooling, Task};
 pub use decay::Decay;
 pub use encodings::Encodings;
+pub use fanout_order::FanoutOrder;
 pub use features::{FeatureSource, Featureless, Normalize};
 pub use forms::Form;
 pub use job::Job;

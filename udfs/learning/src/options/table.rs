@@ -4,8 +4,8 @@
 
 use crate::options::choices::{CLASSES, EMBEDDINGS, GRAPHS, ITEMS, LINKS, NODES, ONE_GRAPH};
 use crate::options::{
-    ClassWeights, Decay, Decoder, Defaults, Domain, Encodings, FeatureSource, Featureless, Normalize, OptimizerKind,
-    OptionSpec, Pooling, SelectBy, SplitScheme, Task,
+    ClassWeights, Decay, Decoder, Defaults, Domain, Encodings, FanoutOrder, FeatureSource, Featureless, Normalize,
+    OptimizerKind, OptionSpec, Pooling, SelectBy, SplitScheme, Task,
 };
 
 /// A limit of options that count: those of `u32`.
@@ -18,7 +18,7 @@ pub const DATA_OPTIONS: [OptionSpec; 6] = [
         Domain::Text { forms: "the name of a graph" },
         "the graph to train on: a schema with the tables nodes and edges; for graph tasks also graphs, and graph_id in all. \
          Where the call has complexes: the rows of theirs with this text in the column graph; all where there is none. Where it \
-         has items: none, they have their features",
+         has items: the graph whose nodes they are, or none, where they have their features",
     ),
     OptionSpec::new("model", Domain::Text { forms: "the name of a model" }, "the model: a name in bonnet.models"),
     OptionSpec::new(
@@ -140,7 +140,7 @@ pub(crate) const fn training(of_model: &Defaults) -> [OptionSpec; 7] {
 }
 
 /// The options of every model that have one default.
-pub const SHARED_OPTIONS: [OptionSpec; 13] = [
+pub const SHARED_OPTIONS: [OptionSpec; 15] = [
     OptionSpec::new(
         "encodings",
         Domain::Text { forms: Encodings::FORMS },
@@ -207,7 +207,7 @@ pub const SHARED_OPTIONS: [OptionSpec; 13] = [
         Domain::OptionalInteger { min: 1, max: MOST },
         "training nodes, or items, of a step in the tasks of nodes, each epoch in a new order, on a sample of their neighbours that is \
          drawn anew each step: for graphs whose representations do not fit; figures and outputs are those of the whole graph \
-         all the same. NULL is all, on the whole graph",
+         all the same. NULL is all, on the whole graph; 512 of items of a graph",
     )
     .of_tasks(NODES),
     OptionSpec::new(
@@ -216,6 +216,23 @@ pub const SHARED_OPTIONS: [OptionSpec; 13] = [
         "with batch_nodes, most neighbours that a node of a step aggregates: one number, or one for each hop from the step's \
          nodes; NULL is all",
     )
+    .of_tasks(NODES),
+    OptionSpec::choice(
+        "fanout_order",
+        FanoutOrder::Uniform.name(),
+        FanoutOrder::NAMES,
+        "for items of a graph, the neighbours that are taken where a row has more than the fanout: uniformly drawn ones, anew each \
+         step, or the latest",
+    )
+    .of_tasks(NODES),
+    OptionSpec::integer(
+        "relative_time",
+        8,
+        [0, 512],
+        "for items of a graph whose rows have a time, the wavelengths of the code of how many days a row came before the item, \
+         which is part of its features: a sine and a cosine each, of days / 10000^(j / wavelengths) for j = 0, 1, ...; 0 is none",
+    )
+    .integer_column()
     .of_tasks(NODES),
 ];
 

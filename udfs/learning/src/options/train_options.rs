@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClassWeights, Decay, Decoder, Encodings, FeatureSource, Featureless, ModelOptions, Normalize, OptimizerKind,
-    Pooling, SelectBy, Task, Value,
+    ClassWeights, Decay, Decoder, Encodings, FanoutOrder, FeatureSource, Featureless, ModelOptions, Normalize,
+    OptimizerKind, Pooling, SelectBy, Task, Value,
 };
 
 /// The options of a run, each with its value.
@@ -75,6 +75,12 @@ pub struct TrainOptions {
     /// nodes; [`u32::MAX`] for all. Empty without.
     #[serde(default)]
     pub fanout: Vec<u32>,
+    /// Which neighbours of a row these are, for items of a graph.
+    #[serde(default)]
+    pub fanout_order: FanoutOrder,
+    /// The wavelengths of the code of the time between a row and an item that sees it.
+    #[serde(default)]
+    pub relative_time: usize,
     /// The model's own hyperparameters, every one of them.
     pub hyperparameters: BTreeMap<String, Value>,
     /// Whether each epoch's record carries test figures too (for curves; they never influence the run).

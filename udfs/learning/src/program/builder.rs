@@ -95,6 +95,11 @@ impl<'r, 'm> Builder<'r, 'm> {
         self.initial = initial;
     }
 
+    /// How weights of so many inputs and outputs start.
+    pub(super) fn initial_of(&self, inputs: usize, outputs: usize) -> Initial {
+        (self.initial)(inputs, outputs)
+    }
+
     /// The node features of the problem; in training an entry is dropped with probability `p`.
     ///
     /// With a [`Inputs::label_rate`] linear layers on them read the known classes beside them.

@@ -8,7 +8,7 @@ use super::reach::{marked, needs_itself, needs_sources};
 use super::slot::{InputFeatures, Slot, SlotShape};
 use crate::data::{Features, SparseRows};
 use crate::kernels::RowSet;
-use crate::network::{Hops, Input, Kinds, Neighborhoods, Operator, Prepared};
+use crate::network::{Hops, Input, Kinds, Neighborhoods, Operator, Prepared, RelationRows};
 
 /// Makes what layers keep for the backward pass; layers with the same operator and the same rows share it.
 #[derive(Debug)]
@@ -114,6 +114,35 @@ impl Prepare<'_, '_> {
         let divided = Arc::new(kinds.divide(rows));
         self.shared.kinds.push((Arc::clone(&kinds.of), Arc::clone(rows), Arc::clone(&divided)));
         Ok(Prepared::Kinds(divided))
+    }
+
+    /// The rows of the output with entries in each of some operators, and those that these lead to; in training also the
+    /// operators by source.
+    pub fn relations(&mut self, operators: &[Arc<Operator>]) -> Result<Prepared, Stopped> {
+        let rows = Arc::clone(&self.rows[self.output.0]);
+        let mut marks = vec![false; rows.n_rows()];
+        let mut relations = Vec::with_capacity(operators.len());
+        for operator in operators {
+            self.reservation.check()?;
+            let has = |row: &u32| !operator.row(*row).is_empty();
+            let targets: Vec<u32> = rows.rows().iter().copied().filter(has).collect();
+            let (mut sources, mut by_source) = (Vec::new(), None);
+            if !targets.is_empty() {
+                for &source in targets.iter().flat_map(|&row| operator.row(row)) {
+                    if !std::mem::replace(&mut marks[source as usize], true) {
+                        sources.push(source);
+                    }
+                }
+                sources.sort_unstable();
+                sources.iter().for_each(|&source| marks[source as usize] = false);
+                by_source = if self.train { Some(self.by_source(operator, &rows)?) } else { None };
+            }
+            self.reservation.grow(RowSet::bytes(targets.len()) + RowSet::bytes(sources.len()))?;
+            let n = rows.n_rows();
+            let (targets, sources) = (RowSet::new(n, targets), RowSet::new(n, sources));
+            relations.push(RelationRows { targets, sources, by_source });
+        }
+        Ok(Prepared::Relations(Arc::new(relations)))
     }
 
     /// The rows of sparse features that the output has, by column.

@@ -15,6 +15,7 @@ use datafusion::common::Result;
 use super::columns::{Classes, Names, OwnFeatures, classes, no_labels, values};
 use super::provenance::{Content, ContentHash};
 use super::splits::{DRAWN, ItemsError, SplitChoice, StoredSplit, read_splits, split_columns, split_text, stored};
+use super::timed::rows::{Columns, Edges, TimedRows};
 use super::types::{Kinds, ONE_TYPE, TYPE, TypedColumn};
 use crate::{
     EdgeWeights, GraphData, GraphTypes, LinkError, LinkSplit, Shares, Split, SplitScheme, Targets, Task, TrainError,
@@ -46,6 +47,8 @@ pub(super) struct LoadedGraph {
     content: Content,
     /// The number of rows of edges that have both ends.
     n_rows: usize,
+    /// The rows of nodes as items see them, where jobs have some.
+    timed: std::result::Result<TimedRows, String>,
 }
 
 /// The nodes that edges name and nodes lacks, of which there are `count`, in words.
@@ -69,7 +72,7 @@ impl LoadedGraph {
         let mut read = vec![nodes.clone(), edges.clone()];
         read.extend(tables.splits.as_ref().map(|splits| split_columns(splits, "node")));
         // What a column is read as is not in its name: the labels may stand in any.
-        let required_parts = (required.arcs, required.labels, required.types, required.means);
+        let required_parts = (required.arcs, required.labels, required.types, required.means, required.rows);
         let form = (required_parts, tables.directed, &tables.missing, &tables.name);
         run.cached(tables, &read, format!("{form:?}"), || Self::read_rows(run, tables, (&nodes, &edges), required))
     }
@@ -85,6 +88,7 @@ impl LoadedGraph {
         let column = |name: &str| names.iter().position(|other| *other == name).map(|i| &columns[i]);
         let node = KeyColumn::new(&columns[0], "nodes.node")?;
         let mut ends = run.read_columns(edges)?;
+        let edge_time = if edges.columns.contains(&TIME) { ends.pop() } else { None };
         let weight = if edges.columns.contains(&"weight") { ends.pop() } else { None };
         let edge_type = if edges.columns.contains(&TYPE) { ends.pop() } else { None };
         let (src, dst) = (KeyColumn::new(&ends[0], "edges.src")?, KeyColumn::new(&ends[1], "edges.dst")?);
@@ -149,10 +153,24 @@ impl LoadedGraph {
         let own_features = column(FEATURES).filter(|_| required.features);
         let missing = tables.missing.as_deref();
         // Types matter to features where there are several; all that is wrong with them is said by models that read them.
-        let several = node_kinds.as_ref().ok().filter(|kinds| kinds.names.len() > 1);
+        let several = node_kinds.as_ref().ok().filter(|kinds| kinds.names.len() > 1 && !required.rows);
         let several =
             several.filter(|_| own_features.is_some_and(|features| features.logical_null_count() < features.len()));
-        let features = match (own_features, schema.field_with_name(FEATURES)) {
+        let rows = match (required.rows, &node_kinds) {
+            (true, Ok(kinds)) => {
+                let bytes = own_features.map_or(0, |features| 4 * features.get_array_memory_size());
+                run.host().reserve(bytes + 40 * n + 16 * n_rows).map_err(stopped)?;
+                let columns = Columns {
+                    features: own_features.zip(schema.field_with_name(FEATURES).ok()),
+                    times: [column(TIME), edge_time.as_ref()],
+                    row_of: &row_of,
+                };
+                columns.read(kinds, &|node| keys.describe(node))
+            }
+            (true, Err(why)) => Err(why.clone()),
+            (false, _) => Err(NO_ROWS.to_owned()),
+        };
+        let features = match (own_features.filter(|_| !required.rows), schema.field_with_name(FEATURES)) {
             (Some(features), Ok(field)) => {
                 run.host().reserve(features.get_array_memory_size()).map_err(stopped)?;
                 let name: &dyn Fn(u32) -> String = &|node| keys.describe(node);
@@ -178,12 +196,19 @@ impl LoadedGraph {
         };
         let mut content = ContentHash::default();
         content.add("edges", &ends)?;
+        if required.rows {
+            let of_nodes = column(TIME).map(|time| vec![Arc::clone(&columns[0]), Arc::clone(time)]);
+            let of_edges = edge_time.as_ref().map(|time| [&ends[..2], &[Arc::clone(time)][..]].concat());
+            for (table, columns) in [("times of nodes", of_nodes), ("times of edges", of_edges)] {
+                columns.map_or(Ok(()), |columns| content.add(table, &columns))?;
+            }
+        }
         let splits = match &tables.splits {
             None => BTreeMap::new(),
             Some(splits) => read_splits(run, splits, "node", &keys, &mut content)?,
         };
-        let features_of = own_features.filter(|_| !features.is_absent());
-        let type_of_features = column(TYPE).filter(|_| several.is_some());
+        let features_of = own_features.filter(|_| !features.is_absent() || required.rows);
+        let type_of_features = column(TYPE).filter(|_| several.is_some() || required.rows);
         let features_of = features_of.map(|features| {
             [Some(&columns[0]), Some(features), type_of_features].into_iter().flatten().cloned().collect::<Vec<_>>()
         });
@@ -197,14 +222,23 @@ impl LoadedGraph {
             let columns = [of_nodes.as_ref().map(|c| c.as_slice()), of_edges.as_ref().map(|c| c.as_slice())];
             content = content.with_types(columns)?;
         }
+        let graph = Arc::new(graph);
+        let mut timed = rows.as_ref().map_or_else(|why| Err(why.clone()), |_| Err(NO_TYPES.to_owned()));
         let types = match (required.types, node_kinds) {
             (false, _) => Err(NO_TYPES.to_owned()),
             (true, Err(why)) => Err(why),
             (true, Ok(kinds)) => {
-                let rows = rows_with_ends(&keys, &src, &dst);
-                match Kinds::read(edge_type.as_ref(), "edges.type", ONE_TYPE.1, &rows) {
+                let rows_of_edges = rows_with_ends(&keys, &src, &dst);
+                match Kinds::read(edge_type.as_ref(), "edges.type", ONE_TYPE.1, &rows_of_edges) {
                     Err(why) => Err(why),
-                    Ok(names) => read_types(run, tables, kinds, &names, &rows_of_arcs)?,
+                    Ok(names) => {
+                        let types = read_types(run, tables, kinds, &names, &rows_of_arcs)?;
+                        if let (Ok(types), Ok(rows)) = (&types, rows) {
+                            let edges = Edges { names: &names, arcs: &rows_of_arcs, rows: &rows_of_edges };
+                            timed = rows.joined(&graph, types, edges);
+                        }
+                        types
+                    }
                 }
             }
         };
@@ -213,7 +247,7 @@ impl LoadedGraph {
             content = content.with_labels(label, "nodes", &read.collect::<Vec<_>>())?;
         }
         Ok(Self {
-            graph: Arc::new(graph),
+            graph,
             arcs,
             weights,
             types,
@@ -225,7 +259,18 @@ impl LoadedGraph {
             splits,
             content,
             n_rows,
+            timed,
         })
+    }
+
+    /// The rows of the nodes as items see them.
+    pub fn timed(&self) -> std::result::Result<&TimedRows, String> {
+        self.timed.as_ref().map_err(String::clone)
+    }
+
+    /// The number of each key of a column, where it is a node's.
+    pub fn numbers(&self, keys: &KeyColumn) -> Vec<Option<u32>> {
+        self.keys.numbers(keys)
     }
 
     /// The hashes of what a run reads of the graph.
@@ -358,6 +403,7 @@ impl GraphStructure for LoadedGraph {
             + self.features.bytes()
             + self.times.as_ref().map_or(0, |times| size_of_val(times.as_slice()))
             + self.splits.values().map(StoredSplit::bytes).sum::<usize>()
+            + self.timed.as_ref().map_or(0, |timed| timed.graph.bytes())
     }
 }
 
@@ -385,6 +431,7 @@ fn edge_columns<'a>(tables: &'a GraphTables, required: RequiredParts<'_>) -> Tab
     let mut columns = vec!["src", "dst"];
     columns.extend((required.types && tables.edges.schema().field_with_name(TYPE).is_ok()).then_some(TYPE));
     columns.extend(weight_column(tables, required.weights));
+    columns.extend((required.rows && tables.edges.schema().field_with_name(TIME).is_ok()).then_some(TIME));
     TableColumns { table: &tables.edges, name: "edges", columns }
 }
 
@@ -431,6 +478,8 @@ pub(super) struct RequiredParts<'a> {
     pub types: bool,
     /// The means of neighbours where types have no features.
     pub means: bool,
+    /// The rows of nodes as items see them: features by type, times of nodes and edges.
+    pub rows: bool,
 }
 
 /// The weights of a graph, of its rows as edges and as arcs; the reason where they are not to be had.
@@ -495,6 +544,9 @@ pub(super) fn negative_weight(error: &TrainError, describe: &dyn Fn(u32) -> Stri
     let (from, to) = (describe(*from), describe(*to));
     Some(format!("the edge from {from} to {to} has the weight {weight}: weights of normalised sums are 0 or more"))
 }
+
+/// Whoever reads a graph says whether its jobs have items.
+const NO_ROWS: &str = "the graph was read without the rows that items see";
 
 /// Whoever reads a graph says whether its jobs read types.
 const NO_TYPES: &str = "the graph was read without its types";

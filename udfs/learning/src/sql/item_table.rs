@@ -1,11 +1,11 @@
-//! Items that come with their features: a relation with `node`, `features` and columns of labels, and no edges.
+//! Items as a relation with `node` and columns of labels: with their `features` and no edges, or as nodes of a graph at a `time`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, UInt32Array};
-use arrow::compute::{CastOptions, cast, cast_with_options, concat_batches, take_record_batch};
-use arrow::datatypes::{DataType, Int64Type, SchemaRef};
+use arrow::compute::{cast, concat_batches, take_record_batch};
+use arrow::datatypes::{DataType, SchemaRef};
 use bonnet_graph::{Graph, Monitor};
 use bonnet_sql::{KeyColumn, KeyIndex, Parameter, Run, execution_error, sql_type, stopped, usage_error};
 use datafusion::common::Result;
@@ -15,36 +15,52 @@ use super::graph::{FEATURES, TIME};
 use super::items::{Data, OwnedItems};
 use super::provenance::{Content, ContentHash};
 use super::splits::{DRAWN, SplitChoice, StoredSplit};
+use super::timed::rows::{is_time, whole_times};
 use crate::{FeatureSource, GraphData, Part, Split, SplitScheme, Targets, Task, TrainOptions, model, models};
 
 /// The name of the relation among the parameters.
 pub(super) const ITEMS: &str = "items";
 
 /// The columns of the items and of their parts.
-const NODE: &str = "node";
+pub(super) const NODE: &str = "node";
 const SPLIT: &str = "split";
+const WEIGHT: &str = "weight";
 
 /// The parameter of every function over jobs.
 pub(super) fn parameter() -> Parameter {
     Parameter::relation(
         ITEMS,
-        "Items with their features, in place of a graph, for the models that read no edges: node (a key), features (FLOAT[] or \
-         MAP(INT, FLOAT)), columns of labels (see the option label), and optional split ('train', 'val', 'test', or NULL for \
-         an item that is only predicted) and time (a date, a timestamp or a whole number: a node may then be an item at \
-         several times).",
+        "What is learnt and predicted, in place of all nodes of a graph: node (a key), columns of labels (see the option label), and \
+         optional split ('train', 'val', 'test', or NULL for an item that is only predicted) and time (a date, a timestamp or a whole \
+         number: a node may then be an item at several times). Where jobs name a graph, items are its nodes, and each sees the rows \
+         and edges whose column time is not later than its own (NULL, or no column: always there); optional type is checked, and \
+         optional features are columns of the item's own row. Without a graph items have features (FLOAT[] or MAP(INT, FLOAT)), for \
+         the models that read no edges.",
     )
     .optional()
 }
 
-/// Checks the columns of the relation; it is read whole, since jobs name their labels.
-pub(super) fn check(function: &str, schema: &SchemaRef) -> Result<Vec<String>> {
-    for name in [NODE, FEATURES] {
+/// Checks the columns of the relation, of nodes of graphs where jobs name some; it is read whole, since jobs name their labels.
+pub(super) fn check(function: &str, schema: &SchemaRef, of_graphs: bool) -> Result<Vec<String>> {
+    let needed = if of_graphs { &[NODE][..] } else { &[NODE, FEATURES] };
+    for name in needed {
+        if schema.field_with_name(name).is_err() && of_graphs {
+            return usage_error(format!(
+                "{function}: items has no column {name}; it needs node and the labels, as in {function}((SELECT 'shop' AS graph, \
+                 'r_graphsage' AS model), items => (SELECT customer AS node, day AS time, left AS label, part AS split FROM months))"
+            ));
+        }
         if schema.field_with_name(name).is_err() {
             return usage_error(format!(
                 "{function}: items has no column {name}; it needs node, features (FLOAT[]) and the labels, as in {function}((SELECT \
                  'mlp' AS model), items => (SELECT id AS node, [age, income] AS features, left AS label FROM customers))"
             ));
         }
+    }
+    if of_graphs && schema.field_with_name(WEIGHT).is_ok() {
+        return usage_error(format!(
+            "{function}: items has a column weight, and items are not weighed: leave it out, or choose class_weights"
+        ));
     }
     if schema.field_with_name("part").is_ok() {
         return usage_error(format!("{function}: items has a column part: call it split (train, val, test or NULL)"));
@@ -95,9 +111,8 @@ pub(super) struct LoadedItems {
 
 impl LoadedItems {
     fn read(run: &Run, rows: &RecordBatch, labels: &BTreeSet<&str>) -> Result<Self> {
-        let (Some(node), Some(features)) = (rows.column_by_name(NODE), rows.column_by_name(FEATURES)) else {
-            return Err(execution_error("items lacks node or features"));
-        };
+        let Some(node) = rows.column_by_name(NODE) else { return Err(execution_error("items lacks node")) };
+        let features = rows.column_by_name(FEATURES);
         let n = rows.num_rows();
         if n == 0 {
             return Err(execution_error("items has no row: check the query"));
@@ -121,7 +136,7 @@ impl LoadedItems {
         }
         let key_of: Arc<[u32]> = order.iter().map(|&row| key_of[row as usize]).collect();
         let times = times.map(|times| order.iter().map(|&row| times.value(row as usize) as f64).collect());
-        let nulls = features.logical_nulls().filter(|nulls| nulls.null_count() > 0);
+        let nulls = features.and_then(|features| features.logical_nulls()).filter(|nulls| nulls.null_count() > 0);
         if let Some(first) = nulls.as_ref().and_then(|nulls| (0..n).find(|&row| nulls.is_null(row))) {
             let count = nulls.map_or(0, |nulls| nulls.null_count());
             return Err(execution_error(format!(
@@ -132,11 +147,10 @@ impl LoadedItems {
         let rows = take_record_batch(rows, &UInt32Array::from(order))?;
         let describe = |item: u32| keys.describe(key_of[item as usize]);
         let all: Vec<u32> = (0..n as u32).collect();
-        let field = rows.schema_ref().field_with_name(FEATURES)?.clone();
         let column = |name: &str| rows.column_by_name(name);
-        let own = match column(FEATURES) {
-            Some(column) => OwnFeatures::read(column, &field, &all, None, &describe),
-            None => OwnFeatures::absent(),
+        let own = match (column(FEATURES), rows.schema_ref().field_with_name(FEATURES)) {
+            (Some(column), Ok(field)) => OwnFeatures::read(column, field, &all, None, &describe),
+            _ => OwnFeatures::absent(),
         };
         let parts = column(SPLIT).map(|split| parts(split, &describe)).transpose()?;
 
@@ -155,6 +169,11 @@ impl LoadedItems {
     /// The hashes of what a run reads of the items.
     pub fn content(&self) -> &Content {
         &self.content
+    }
+
+    /// The rows of the relation, in the order of the items.
+    pub fn rows(&self) -> &RecordBatch {
+        &self.rows
     }
 
     /// The bytes of a run's own copy of the targets.
@@ -188,6 +207,33 @@ impl LoadedItems {
                 options.features
             ));
         }
+        if self.features.is_absent() {
+            return Err(
+                "items has no column features, and the job no graph: give items features, or name a graph".to_owned()
+            );
+        }
+        self.prepared(options, options.features, label, choice, known)
+    }
+
+    /// The items of a run on a graph whose nodes they are: features are what they bring beside those of their rows.
+    pub fn of_graph(
+        &self,
+        options: &TrainOptions,
+        label: &str,
+        choice: &SplitChoice,
+        known: Option<&[String]>,
+    ) -> std::result::Result<OwnedItems, String> {
+        self.prepared(options, FeatureSource::Auto, label, choice, known)
+    }
+
+    fn prepared(
+        &self,
+        options: &TrainOptions,
+        features: FeatureSource,
+        label: &str,
+        choice: &SplitChoice,
+        known: Option<&[String]>,
+    ) -> std::result::Result<OwnedItems, String> {
         // Parameters that are used as they are need neither labels nor parts.
         let trains = options.epochs > 0;
         let column = self.rows.column_by_name(label);
@@ -223,7 +269,7 @@ impl LoadedItems {
         targets.check("item").map_err(|error| error.to_string())?;
         let split = self.split(&targets, choice, options.seed, trains)?;
         let graph = Graph::from_edges(all.len(), &[]);
-        let features = self.features.of(options.features, options.featureless)?;
+        let features = self.features.of(features, options.featureless)?;
         let labels = match &targets {
             Targets::Classes(labels, _) => labels.clone(),
             _ => vec![None; all.len()],
@@ -309,23 +355,6 @@ fn times(column: &ArrayRef, name: &dyn Fn(usize) -> String) -> Result<Int64Array
         )));
     }
     whole_times(column)
-}
-
-/// Whether a column holds times.
-pub(super) fn is_time(data_type: &DataType) -> bool {
-    let of_days = matches!(data_type, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) | DataType::Null);
-    of_days || data_type.is_integer()
-}
-
-/// Times as whole numbers: days, or the parts of a second that the type counts.
-pub(super) fn whole_times(column: &ArrayRef) -> Result<Int64Array> {
-    let strict = CastOptions { safe: false, ..CastOptions::default() };
-    // Days have no cast of their own to whole numbers of 64 bits.
-    let column = match column.data_type() {
-        DataType::Date32 => cast(column, &DataType::Int32)?,
-        _ => Arc::clone(column),
-    };
-    Ok(cast_with_options(&column, &DataType::Int64, &strict)?.as_primitive::<Int64Type>().clone())
 }
 
 /// What is said of an item that stands in two rows.

@@ -194,6 +194,19 @@ pub(super) fn doors_closed(options: &ConfigOptions) -> bool {
     entries.any(|entry| entry.key == "bonnet.external_access" && entry.value.as_deref() == Some("off"))
 }
 
+/// The items of a graph in a step, unless the job says so.
+const BATCH_OF_ITEMS: i64 = 512;
+
+/// Whether a model is trained on neighbourhoods.
+fn is_sampled(name: &str) -> bool {
+    crate::model(name).is_ok_and(|model| model.is_sampled())
+}
+
+/// Whether jobs may name graphs.
+pub(super) fn name_graphs(call: &Call) -> bool {
+    call.inputs[0].schema.field_with_name("graph").is_ok() || call.options.get("graph").is_some()
+}
+
 /// The jobs of all batches.
 pub(super) fn read(reads: &Reads, call: &Call, batches: &[RecordBatch]) -> Result<Vec<JobRow>> {
     let mut jobs = Vec::new();
@@ -244,6 +257,14 @@ fn read_row(reads: &Reads, call: &Call, batch: &RecordBatch, number: usize, row:
             _ => continue,
         };
         job.set(name, value);
+    }
+    let of_nodes = match job.get("task") {
+        Value::Text(task) => task.parse::<Task>().is_ok_and(Task::is_of_nodes),
+        _ => true,
+    };
+    let of_graph = call.input(ITEMS).is_some() && text("graph")?.is_some();
+    if of_graph && of_nodes && *job.get("batch_nodes") == Value::Null && is_sampled(&job.model) {
+        job.set("batch_nodes", BATCH_OF_ITEMS);
     }
     let load = text(LOAD)?;
     if reads.as_loaded && load.is_some() && *job.get("epochs") == Value::Null {

@@ -14,6 +14,7 @@ mod provenance;
 mod runs;
 mod splits;
 mod temporal_neighbors;
+mod timed;
 mod train;
 mod training_curve;
 mod training_data;

@@ -131,6 +131,11 @@ impl Content {
 pub(super) struct ContentHash(u64);
 
 impl ContentHash {
+    /// The hash of both.
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0.wrapping_add(other.0))
+    }
+
     /// Adds the rows of a table, by the columns that are read. O(bytes).
     ///
     /// # Errors

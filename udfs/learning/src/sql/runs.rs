@@ -28,11 +28,12 @@ use super::jobs::{self, JobRow, LABEL_OPTION, OLDER_LABEL_OPTION, Reads};
 use super::notices::{FailedRuns, Notices};
 use super::provenance::{self, Provenance};
 use super::splits::ItemsError;
+use super::timed::graph_items::GraphItems;
 use super::training_data::TrainingData;
 use crate::training::device::Place;
 use crate::{
-    EpochRecord, FeatureSource, Featureless, Outcome, Saved, Status, Task, TrainError, TrainOptions, file_name,
-    reads_types, train,
+    EpochRecord, FanoutOrder, FeatureSource, Featureless, Outcome, Saved, Status, Task, TrainError, TrainOptions,
+    file_name, reads_types, train,
 };
 
 /// A function over jobs: how it reads them and what it answers for a run.
@@ -118,7 +119,7 @@ pub(super) fn bind(answer: impl Answer + Send + 'static, call: &Call) -> Result<
     let mut inputs = vec![columns];
     for given in &call.inputs[1..] {
         inputs.push(match given.name.as_str() {
-            ITEMS => item_table::check(reads.function, &given.schema)?,
+            ITEMS => item_table::check(reads.function, &given.schema, jobs::name_graphs(call))?,
             _ => complexes::check(reads.function, &given.schema)?,
         });
     }
@@ -179,11 +180,12 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
             (_, None) if complexes.is_none() && items.is_none() => {
                 execution.fail(job, Failure::error("graph is NULL: name a graph"))?;
             }
-            (_, Some(graph)) if items.is_some() => {
-                let why = format!("graph is `{graph}`, and items has its features with it: leave graph out");
-                execution.fail(job, Failure::error(why))?;
-            }
             (Ok(options), graph) => {
+                let of_graph = graph.is_some() && items.is_some();
+                if let Some(why) = of_graph_items_alone(options).filter(|_| !of_graph) {
+                    execution.fail(job, Failure::error(why))?;
+                    continue;
+                }
                 let key = (graph.as_deref().unwrap_or_default(), options.task.is_of_graphs());
                 let jobs = by_graph.entry(key).or_default();
                 if jobs.is_empty() {
@@ -202,7 +204,10 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
             (Some(table), _) => {
                 failed(run, table.collection(run, jobs[0].graph.as_deref()).map(TrainingData::Complexes))?
             }
-            (None, Some(table)) => failed(run, table.items(run, &labels(jobs)).map(TrainingData::Items))?,
+            (None, Some(table)) => match jobs[0].graph.as_deref() {
+                None => failed(run, table.items(run, &labels(jobs)).map(TrainingData::Items))?,
+                Some(graph) => load_items(run, graph, jobs, table)?,
+            },
             (None, None) => load(run, key.0, key.1, jobs)?,
         };
         match loaded {
@@ -256,12 +261,38 @@ fn load(run: &Run, name: &str, collection: bool, jobs: &[&JobRow]) -> Result<Res
         weights: any(&TrainOptions::reads_weights),
         types: any(&reads_types),
         means: any(&|options| options.featureless == Featureless::NeighborMean),
+        rows: false,
     };
     let loaded = run.wait(run.graphs().tables(name)).and_then(|tables| match collection {
         true => LoadedCollection::read(run, &tables, required).map(TrainingData::Collection),
         false => LoadedGraph::read(run, &tables, required).map(TrainingData::Graph),
     });
     failed(run, loaded)
+}
+
+/// Reads a graph whose nodes are the items of its jobs; [`load`].
+fn load_items(run: &Run, name: &str, jobs: &[&JobRow], table: &ItemTable) -> Result<Result<TrainingData, Failure>> {
+    let required = RequiredParts {
+        labels: &[],
+        features: true,
+        arcs: false,
+        weights: false,
+        types: true,
+        means: false,
+        rows: true,
+    };
+    let loaded = run.wait(run.graphs().tables(name)).and_then(|tables| {
+        let graph = LoadedGraph::read(run, &tables, required)?;
+        GraphItems::new(graph, table.items(run, &labels(jobs))?).map(TrainingData::GraphItems)
+    });
+    failed(run, loaded)
+}
+
+/// What a job without items of a graph says that asks for what they alone have.
+fn of_graph_items_alone(options: &TrainOptions) -> Option<String> {
+    let given = options.fanout_order;
+    (given != FanoutOrder::default())
+        .then(|| format!("fanout_order is `{given}`, and is read for items of a graph alone: leave it out"))
 }
 
 /// A graph's error as the failure of its jobs.
@@ -407,7 +438,7 @@ fn one<'a>(
     host.check().ok()?;
     let epochs = job.options.as_ref().map_or(0, |options| u64::from(options.epochs));
     let monitor = RunMonitor { host, left: AtomicU64::new(epochs) };
-    let start = job.options.as_ref().map(|options| Provenance::now(loaded.content().of(options, job.label())));
+    let start = job.options.as_ref().map(|options| Provenance::now(loaded.content(options, job.label())));
     let start = start.unwrap_or_default();
     let attempt = || -> std::result::Result<Option<Vec<ArrayRef>>, Failure> {
         let Some(done) = train_one(loaded, job, place, start, &monitor)? else { return Ok(None) };
@@ -474,7 +505,7 @@ fn train_one(
     let former = saved.as_ref().map(|saved| saved.with_former_defaults(&job.job, options.clone()));
     let options = former.as_ref().unwrap_or(options);
     let mut description = description(job, options);
-    if matches!(loaded, TrainingData::Items(_)) {
+    if loaded.is_of_items() {
         // Items have no name: two tables of them make two files.
         description["items"] = json!(start.graph_hash());
     }
@@ -494,7 +525,7 @@ fn train_one(
         }
     };
     if let Some(file) = &file {
-        if matches!(loaded, TrainingData::Items(_)) && options.task == Task::NodeClassification {
+        if loaded.is_of_items() && options.task == Task::NodeClassification {
             description[CLASSES] = json!(*items.names.classes);
         }
         let saved = Saved::new(&outcome.weights, description).write(file);

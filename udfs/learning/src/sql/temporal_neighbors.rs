@@ -14,9 +14,12 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::Result;
 
 use super::graph::TIME;
-use super::item_table::{ITEMS, is_time, whole_times};
+use super::item_table::ITEMS;
+use super::timed::rows::{is_time, whole_times};
 use crate::GraphTypes;
-use crate::network::{ALWAYS, FanoutOrder, TemporalSampler, TimedItem};
+use crate::data::{ALWAYS, TimedItem};
+use crate::network::TemporalSampler;
+use crate::options::FanoutOrder;
 use crate::random::key;
 
 const NAME: &str = "temporal_neighbors";
@@ -128,7 +131,7 @@ fn fanout(text: &str) -> Result<Vec<u32>> {
 /// A graph with types, and the times of its nodes.
 struct TimedGraph {
     keys: KeyIndex,
-    types: GraphTypes,
+    types: Arc<GraphTypes>,
     times: Vec<i64>,
     /// The type of the column of times, where there is one.
     time_type: Option<DataType>,
@@ -172,7 +175,7 @@ impl TimedGraph {
         let edges = ends.filter_map(|((src, dst), name)| Some((src?, dst?, name)));
         let of = row_of.iter().map(|&row| of_row[row as usize]).collect();
         let types = GraphTypes::new(names, of, &edge_names, edges, tables.directed == Some(true));
-        let types = types.map_err(|error| execution_error(error.to_string()))?;
+        let types = Arc::new(types.map_err(|error| execution_error(error.to_string()))?);
         let times = match column(TIME) {
             None => vec![ALWAYS; n],
             Some(time) if !is_time(time.data_type()) => {
@@ -253,7 +256,7 @@ fn timed_items(graph: &TimedGraph, items: &RecordBatch) -> Result<Vec<TimedItem>
 /// Emits the arcs of the neighbourhoods, some items after the other.
 fn emit(run: &Run, graph: &TimedGraph, items: &RecordBatch, how: (&[u32], FanoutOrder, u64)) -> Result<()> {
     let (fanout, order, seed) = how;
-    let sampler = TemporalSampler::new(&graph.types, &graph.times, order);
+    let sampler = TemporalSampler::new(Arc::clone(&graph.types), &graph.times, &[], order);
     let timed = timed_items(graph, items)?;
     let keys = graph.keys.array();
     let Some(times) = items.column_by_name(TIME) else { return Ok(()) };

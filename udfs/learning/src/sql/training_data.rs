@@ -11,8 +11,9 @@ use super::complexes::LoadedComplexes;
 use super::graph::LoadedGraph;
 use super::item_table::LoadedItems;
 use super::items::{Data, OwnedItems};
-use super::provenance::Content;
+use super::provenance::ContentHash;
 use super::splits::{ItemsError, SplitChoice};
+use super::timed::graph_items::GraphItems;
 use crate::{Task, TrainError, TrainOptions};
 
 /// A graph or a collection, read for its jobs.
@@ -22,17 +23,25 @@ pub(super) enum TrainingData {
     Collection(Arc<SharedStructure<LoadedCollection>>),
     Complexes(LoadedComplexes),
     Items(LoadedItems),
+    GraphItems(GraphItems),
 }
 
 impl TrainingData {
-    /// The hashes of what a run reads.
-    pub fn content(&self) -> &Content {
-        match self {
+    /// The hash of what a run reads.
+    pub fn content(&self, options: &TrainOptions, label: &str) -> ContentHash {
+        let content = match self {
             Self::Graph(graph) => graph.content(),
             Self::Collection(collection) => collection.content(),
             Self::Complexes(complexes) => complexes.content(),
             Self::Items(items) => items.content(),
-        }
+            Self::GraphItems(items) => return items.content(options, label),
+        };
+        content.of(options, label)
+    }
+
+    /// Whether the items have no name of their own, so that files of runs tell them apart by their content.
+    pub fn is_of_items(&self) -> bool {
+        matches!(self, Self::Items(_) | Self::GraphItems(_))
     }
 
     /// The text of an error, with the keys of nodes where it names some.
@@ -40,7 +49,7 @@ impl TrainingData {
         match self {
             Self::Graph(graph) => graph.describe(error),
             Self::Collection(collection) => collection.describe(error),
-            Self::Complexes(_) | Self::Items(_) => error.to_string(),
+            Self::Complexes(_) | Self::Items(_) | Self::GraphItems(_) => error.to_string(),
         }
     }
 
@@ -51,6 +60,7 @@ impl TrainingData {
             Self::Collection(collection) => collection.bytes(),
             Self::Complexes(complexes) => complexes.bytes(),
             Self::Items(items) => items.bytes(),
+            Self::GraphItems(items) => items.bytes(),
         }
     }
 
@@ -90,6 +100,7 @@ impl TrainingData {
             }
             Self::Complexes(complexes) => Ok(complexes.items(options, label, choice)?),
             Self::Items(items) => Ok(items.items(options, label, choice, known)?),
+            Self::GraphItems(items) => Ok(items.items(options, label, choice, known)?),
         }
     }
 }

@@ -71,7 +71,7 @@ impl TypedColumn<'_> {
     ///
     /// # Errors
     /// If some nodes of a type have features and others have none, or some have more than others.
-    fn blocks(self) -> std::result::Result<Vec<Features>, String> {
+    pub fn blocks(self) -> std::result::Result<Vec<Features>, String> {
         let Self { column, field, row_of, kinds, name } = self;
         let mut members = vec![Vec::new(); kinds.names.len()];
         for (node, (&row, &kind)) in (0u32..).zip(row_of.iter().zip(&kinds.of)) {

@@ -5,6 +5,7 @@ mod encodings;
 pub(crate) mod equations;
 mod gradients;
 pub(crate) mod graphs;
+mod items;
 mod label_rate;
 pub(crate) mod links;
 mod node_values;

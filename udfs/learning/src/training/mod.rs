@@ -1,8 +1,10 @@
 //! Runs: the loop over epochs, the models that a run trains in parts, where passes run, and saved parameters.
 
+mod around;
 mod backend;
 mod batched;
 pub mod device;
+mod item_sample;
 mod items;
 mod parts;
 mod sampled;

@@ -6,7 +6,8 @@ use std::time::Instant;
 use bonnet_graph::{Digraph, Graph, Monitor, Reservation};
 
 use crate::data::{
-    ComplexSet, EdgeWeights, Features, GraphData, GraphTypes, Part, Standardization, features, with_encodings,
+    ComplexSet, EdgeWeights, Features, GraphData, GraphTypes, ItemInput, Part, Split, Standardization, features,
+    with_encodings,
 };
 use crate::ground::random::key;
 use crate::ground::{Block, Layout, Matrix, OptionError, SaveError, TrainError};
@@ -19,6 +20,7 @@ use crate::tasks::{
     ComplexObjective, GraphObjective, LinkObjective, NodeObjective, NodeValuesObjective, Objective, Outputs,
 };
 use crate::training::Saved;
+use crate::training::around::Around;
 use crate::training::backend::{Backend, CpuBackend, EpochFigures, Setup};
 use crate::training::batched::Batched;
 use crate::training::device::{Lease, Place, TensorBackend};
@@ -161,22 +163,12 @@ impl<'a> Training<'a> {
         let mut reservation = Reservation::new(self.monitor, 0)?;
         match items {
             Items::Nodes(data, split) => {
-                let source = data.input(options.features);
-                let input = prepare(&data.graph, None, (&data.features, source), options, &mut reservation)?;
-                let (input, scale) = self.standardized(input, &split.train, &mut reservation)?;
                 let mut objective = NodeObjective::new(data, split, options, &mut reservation)?;
-                let along = Along::of_nodes(data, spec);
-                let outcome = self.epochs(&data.graph, along, input, &mut objective, reservation, clock)?;
-                Ok(with_scale(outcome, scale))
+                self.of_nodes((data, split, spec), &mut objective, reservation, clock)
             }
             Items::NodeValues(data, targets, split) => {
-                let source = data.input(options.features);
-                let input = prepare(&data.graph, None, (&data.features, source), options, &mut reservation)?;
-                let (input, scale) = self.standardized(input, &split.train, &mut reservation)?;
                 let mut objective = NodeValuesObjective::new(data, targets, split, options, &mut reservation)?;
-                let along = Along::of_nodes(data, spec);
-                let outcome = self.epochs(&data.graph, along, input, &mut objective, reservation, clock)?;
-                Ok(with_scale(outcome, scale))
+                self.of_nodes((data, split, spec), &mut objective, reservation, clock)
             }
             Items::Links(data, split) => {
                 let n = data.graph.n_nodes();
@@ -214,27 +206,52 @@ impl<'a> Training<'a> {
         }
     }
 
-    /// The input on the scale of the training nodes, or of the run whose parameters are loaded, if the options ask for it.
-    fn standardized(
-        &self,
-        input: Arc<Features>,
-        train: &[u32],
-        reservation: &mut Reservation<'_>,
-    ) -> Result<(Arc<Features>, Option<Standardization>), TrainError> {
+    /// A run on nodes, or on items that are nodes of a graph at a time.
+    fn of_nodes(
+        self,
+        (data, split, spec): (&GraphData, &Split, &ModelSpec),
+        objective: &mut dyn Objective,
+        mut reservation: Reservation<'_>,
+        clock: Instant,
+    ) -> Result<Outcome, TrainError> {
+        let (options, monitor) = (self.options, self.monitor);
+        let Some(rows) = &data.rows else {
+            let source = data.input(options.features);
+            let input = prepare(&data.graph, None, (&data.features, source), options, &mut reservation)?;
+            let scale = self.scale(|| Standardization::fit(&input, &split.train))?;
+            let input = match &scale {
+                None => input,
+                Some(scale) => {
+                    reservation.grow(Standardization::bytes(&input))?;
+                    Arc::new(scale.apply(&input)?)
+                }
+            };
+            let along = Along::of_nodes(data, spec);
+            let outcome = self.epochs(&data.graph, along, input, objective, reservation, clock)?;
+            return Ok(with_scale(outcome, scale));
+        };
+        let scale = self.scale(|| ItemInput::fit(rows, &data.features, &split.train))?;
+        let items = (data, rows, objective.n_outputs());
+        let model = Around::model(items, scale.as_ref(), options, monitor, &mut reservation)?;
+        objective.set_space(model.space());
+        let setup = self.setup(model.layout(), objective)?;
+        let mut backend = CpuBackend::new(Box::new(model), rows.len(), objective, setup, &mut reservation)?;
+        let outcome = self.rounds(&mut backend, rows.len(), objective, reservation, clock)?;
+        Ok(with_scale(outcome, scale))
+    }
+
+    /// The scale of the training nodes, or of the run whose parameters are loaded, if the options ask for it.
+    fn scale(&self, fit: impl FnOnce() -> Standardization) -> Result<Option<Standardization>, TrainError> {
         let asked = self.options.normalize == Normalize::Standard;
-        let scale = match self.start.map(Saved::standardization) {
-            None if !asked => return Ok((input, None)),
-            None => Standardization::fit(&input, train),
-            Some(Some(saved)) if asked => saved,
-            Some(None) if !asked => return Ok((input, None)),
+        match self.start.map(Saved::standardization) {
+            None => Ok(asked.then(fit)),
+            Some(saved) if saved.is_some() == asked => Ok(saved),
             Some(saved) => {
                 let saved = if saved.is_some() { Normalize::Standard } else { Normalize::None };
                 let (saved, needed) = (saved.to_string(), self.options.normalize.to_string());
-                return Err(SaveError::Geometry { name: "normalize", saved, needed }.into());
+                Err(SaveError::Geometry { name: "normalize", saved, needed }.into())
             }
-        };
-        reservation.grow(Standardization::bytes(&input))?;
-        Ok((Arc::new(scale.apply(&input)?), Some(scale)))
+        }
     }
 
     /// The loop, on the graph whose edges carry messages.

@@ -37,7 +37,7 @@ row that refers to the row it names. The graph `g` has the tables
 | table | columns |
 |---|---|
 | `nodes` | `node` (0, 1, ...: table by table, the rows of a table by their key), `label` (with the option), `features` `MAP(INT, FLOAT)`, \
-`type` (the table), `id` (the row's key as text, several columns joined by a blank; without a key the row's number, from 1) |
+`type` (the table), `id` (the row's key as text, several columns joined by a blank; without a key the row's number, from 1), `time` (with the option) |
 | `edges` | `src`, `dst`, `type` (`table.column`, or the name given by AS), `weight` (with the option) |
 | `keys` | what the statement prints: `kind` (`primary`, `foreign`), `key`, `type`, `found` (`declared`, `inferred`, `refused`, \
 `label`, `row number`), `rows` (nodes or edges), `nulls`, `dangling` (rows whose key names no row), `examples` (of dangling keys) |
@@ -65,6 +65,8 @@ numbers. All types share one space of features, so a model that knows no types r
 | `label` | | the column `table.column` that becomes `nodes.label`, and no feature; a foreign key that it is part of would tell \
 it, so makes no edges |
 | `weight` | | the name of the columns of numbers whose value is the weight of their row's edges; 1 in tables without it |
+| `time` | | the name of the columns of dates, timestamps or whole numbers that say when their row came: `nodes.time`, NULL in \
+tables without it, which were always there; no feature |
 | `text_vectors` | | a relation with `word` TEXT and `vector` FLOAT[] |
 | `text_width` | `64` | the places of hashed trigrams |
 | `categories` | `50` | the most different strings of a column of categories |
@@ -93,7 +95,9 @@ pub fn graph_tables(
     };
     let label = options.label(database)?;
     let weight = options.weight(database)?;
-    let used = used(database, &keys, label, &weight);
+    let times = options.times(source)?;
+    let of_times = times.as_ref().map_or(&[][..], |times| &times.columns);
+    let used = used(database, &keys, label, [(&weight, "weight"), (of_times, "time")]);
     let features = encode(database, &used, text, options.categories, monitor).map_err(relational)?;
     // The features, and once more as columns; nodes and edges as columns.
     monitor.reserve(2 * features.bytes()).map_err(stopped)?;
@@ -106,6 +110,7 @@ pub fn graph_tables(
         features: &features,
         features_field: features_field(features.width as usize),
         typed: !options.homogeneous,
+        times,
     };
     tables.all(label, options.weight.is_some().then_some(weight.as_slice()), monitor)
 }
@@ -115,7 +120,7 @@ fn used(
     database: &Database,
     keys: &Keys,
     label: Option<(usize, usize)>,
-    weight: &[Option<usize>],
+    named: [(&[Option<usize>], &'static str); 2],
 ) -> Vec<Vec<Option<&'static str>>> {
     let mut used: Vec<Vec<Option<&'static str>>> =
         database.tables.iter().map(|table| vec![None; table.columns.len()]).collect();
@@ -125,8 +130,10 @@ fn used(
     for (key, _) in &keys.foreign {
         key.columns.iter().for_each(|&column| used[key.from][column] = Some("foreign key"));
     }
-    for (table, column) in weight.iter().enumerate() {
-        column.iter().for_each(|&column| used[table][column] = Some("weight"));
+    for (columns, what) in named {
+        for (table, column) in columns.iter().enumerate() {
+            column.iter().for_each(|&column| used[table][column] = Some(what));
+        }
     }
     if let Some((table, column)) = label {
         used[table][column] = Some("label");

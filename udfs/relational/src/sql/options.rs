@@ -12,6 +12,7 @@ use datafusion::physical_plan::SendableRecordBatchStream;
 use datafusion::sql::sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, UnaryOperator, Value};
 use futures::StreamExt;
 
+use super::source::Source;
 use crate::{Database, ForeignKey, Values, WordVectors};
 
 /// The columns of a key that are compared, at most.
@@ -21,7 +22,7 @@ const PARTS: usize = 8;
 const WIDEST_TEXT: i64 = 1 << 16;
 
 const KNOWN: &str =
-    "infer, coverage, label, weight, text_vectors, text_width, categories, isolated, directed, homogeneous";
+    "infer, coverage, label, weight, time, text_vectors, text_width, categories, isolated, directed, homogeneous";
 
 /// A clause of KEYS.
 #[derive(Debug, Clone)]
@@ -54,6 +55,7 @@ pub struct Options {
     pub(super) coverage: f64,
     label: Option<Vec<String>>,
     pub(super) weight: Option<String>,
+    pub(super) time: Option<String>,
     /// The relation that `text_vectors` names, for the statement to read.
     pub text_relation: Option<Expr>,
     pub(super) text_vectors: Option<WordVectors>,
@@ -85,6 +87,7 @@ impl Options {
             coverage: 0.5,
             label: None,
             weight: None,
+            time: None,
             text_relation: None,
             text_vectors: None,
             text_width: 64,
@@ -124,6 +127,10 @@ impl Options {
                 "weight" => {
                     let column = names(value).filter(|parts| parts.len() == 1).and_then(|mut parts| parts.pop());
                     options.weight = Some(column.ok_or_else(|| wrong(&name, value, "the name of a column"))?);
+                }
+                "time" => {
+                    let column = names(value).filter(|parts| parts.len() == 1).and_then(|mut parts| parts.pop());
+                    options.time = Some(column.ok_or_else(|| wrong(&name, value, "the name of a column"))?);
                 }
                 "label" => {
                     let column = names(value).filter(|parts| parts.len() == 2);
@@ -235,6 +242,44 @@ impl Options {
             }
         }
         Ok(found)
+    }
+}
+
+/// The column of each table that holds the times of its rows, and whether these are dates and timestamps; whole numbers else.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Times {
+    pub columns: Vec<Option<usize>>,
+    pub dates: bool,
+}
+
+impl Options {
+    /// For each table, its column of times; none without the option.
+    pub(super) fn times(&self, source: &Source) -> Result<Option<Times>> {
+        let (Some(name), tables) = (&self.time, &source.database.tables) else { return Ok(None) };
+        let columns: Vec<Option<usize>> = tables.iter().map(|table| table.column(name)).collect();
+        if columns.iter().all(Option::is_none) {
+            return Err(DataFusionError::Plan(format!(
+                "CREATE GRAPH: time => '{name}': no table has a column of this name"
+            )));
+        }
+        let mut dates = Vec::new();
+        for (table, column) in columns.iter().enumerate().filter_map(|(table, column)| Some((table, (*column)?))) {
+            let is_date = source.dates[table][column];
+            if !is_date && !matches!(tables[table].columns[column].values, Values::Integers(_)) {
+                let table = &tables[table].name;
+                return Err(DataFusionError::Plan(format!(
+                    "CREATE GRAPH: time => '{name}': {table}.{name} holds neither dates, timestamps nor whole numbers: CAST it in \
+                     a view"
+                )));
+            }
+            dates.push(is_date);
+        }
+        if dates.windows(2).any(|pair| pair[0] != pair[1]) {
+            return Err(DataFusionError::Plan(format!(
+                "CREATE GRAPH: time => '{name}': it is a date or a timestamp in some tables, and a whole number in others"
+            )));
+        }
+        Ok(Some(Times { columns, dates: dates.first().copied().unwrap_or_default() }))
     }
 }
 

@@ -28,6 +28,8 @@ pub struct Source {
     pub primary_keys: Vec<Vec<usize>>,
     /// Columns that are neither numbers nor text: table, name, type.
     pub left_out: Vec<(usize, String, String)>,
+    /// Of each table the columns of dates and timestamps, which are read as days since 1970.
+    pub dates: Vec<Vec<bool>>,
 }
 
 impl Source {
@@ -49,7 +51,8 @@ impl Source {
         // One partition, so that rows come in their order.
         let config = state.config().clone().with_target_partitions(1);
         let state = SessionStateBuilder::new_from_existing(state.clone()).with_config(config).build();
-        let mut source = Self { database: Database::default(), primary_keys: Vec::new(), left_out: Vec::new() };
+        let mut source =
+            Self { database: Database::default(), primary_keys: Vec::new(), left_out: Vec::new(), dates: Vec::new() };
         for table in names {
             let Some(found) = schema.table(&table).await? else {
                 return usage_error(format!("{name}.{table} is gone"));
@@ -93,6 +96,7 @@ impl Source {
         let (batches, raw) = rows(state, provider, &columns, monitor)
             .await
             .map_err(|error| error.context(format!("CREATE GRAPH: reading the table {name}")))?;
+        self.dates.push(kept.iter().map(|(_, kind)| *kind == ColumnForm::Number(DAY)).collect());
         let n_rows = batches.iter().map(|batch| batch.len()).sum();
         let mut table = Table { name, n_rows, columns: Vec::with_capacity(kept.len()) };
         for (at, (position, kind)) in kept.iter().enumerate() {

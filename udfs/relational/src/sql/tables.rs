@@ -7,12 +7,14 @@ use arrow::array::{
     new_null_array,
 };
 use arrow::buffer::{OffsetBuffer, ScalarBuffer};
-use arrow::datatypes::{DataType, Field, Fields, Schema};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, Fields, Schema, TimeUnit};
 use bonnet_graph::Monitor;
 use bonnet_sql::stopped;
 use datafusion::common::{Result, internal_err};
 
 use super::keys::Keys;
+use super::options::Times;
 use super::source::Source;
 use crate::{Features, ForeignKey, Links, PrimaryKey, SchemaGraph, Values};
 
@@ -32,6 +34,8 @@ pub(super) struct Tables<'a> {
     pub features_field: Field,
     /// Whether nodes and edges have a column `type`.
     pub typed: bool,
+    /// The times of the rows, for a column `time` of nodes.
+    pub times: Option<Times>,
 }
 
 impl Tables<'_> {
@@ -66,6 +70,11 @@ impl Tables<'_> {
         fields.push(self.features_field.clone());
         fields.extend(self.typed.then(|| Field::new("type", DataType::Utf8, true)));
         fields.push(Field::new("id", DataType::Utf8, true));
+        let time_type = |times: &Times| match times.dates {
+            true => DataType::Timestamp(TimeUnit::Microsecond, None),
+            false => DataType::Int64,
+        };
+        fields.extend(self.times.as_ref().map(|times| Field::new("time", time_type(times), true)));
         let schema = Arc::new(Schema::new(fields));
         let mut batches = Vec::new();
         for (table, (first, rows)) in self.graph.rows.iter().enumerate() {
@@ -86,6 +95,19 @@ impl Tables<'_> {
                     columns.push(repeated(self.table_name(table), rows.len()));
                 }
                 columns.push(self.ids(table, rows));
+                if let Some(times) = &self.times {
+                    let of_table = times.columns[table].map(|column| &database.tables[table].columns[column].values);
+                    let at = |&row: &u32| match of_table? {
+                        Values::Integers(values) => values[row as usize],
+                        // Days of whole milliseconds.
+                        Values::Numbers(values) => {
+                            values[row as usize].map(|days| (days * 86_400e3).round() as i64 * 1000)
+                        }
+                        Values::Texts(_) => None,
+                    };
+                    let column: Int64Array = rows.iter().map(at).collect();
+                    columns.push(cast(&column, &time_type(times))?);
+                }
                 batches.push(RecordBatch::try_new(Arc::clone(&schema), columns)?);
             }
         }

@@ -22,7 +22,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     name: "han",
     family: TYPED,
     geometry: "euclidean",
-    tasks: &[Task::NodeClassification.name()],
+    tasks: &[Task::NodeClassification.name(), Task::NodeRegression.name()],
     source: "Wang, Ji, Shi, Wang, Cui, Yu and Ye 2019, Heterogeneous graph attention network",
     defaults: Defaults { lr: 0.005, weight_decay: 1e-3, hidden: 8, dropout: 0.6, ..COMMON },
     own: &[

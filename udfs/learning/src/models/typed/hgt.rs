@@ -11,7 +11,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     name: "hgt",
     family: TYPED,
     geometry: "euclidean",
-    tasks: &[Task::NodeClassification.name()],
+    tasks: &[Task::NodeClassification.name(), Task::NodeRegression.name()],
     source: "Hu, Dong, Wang and Sun 2020, Heterogeneous graph transformer",
     defaults: TRANSFORMER,
     own: &[HEADS, ATTENTION_DROPOUT],

@@ -19,7 +19,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     name: "r_gat",
     family: TYPED,
     geometry: "euclidean",
-    tasks: &[Task::NodeClassification.name()],
+    tasks: &[Task::NodeClassification.name(), Task::NodeRegression.name()],
     source: "Velickovic, Cucurull, Casanova, Romero, Lio and Bengio 2018, Graph attention networks; by relation as Lin et al. \
              2024, When heterophily meets heterogeneity",
     defaults: Defaults {

@@ -18,7 +18,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     name: "r_gcn",
     family: TYPED,
     geometry: "euclidean",
-    tasks: &[Task::NodeClassification.name()],
+    tasks: &[Task::NodeClassification.name(), Task::NodeRegression.name()],
     source: "Schlichtkrull, Kipf, Bloem, van den Berg, Titov and Welling 2018, Modeling relational data with graph \
              convolutional networks",
     defaults: COMMON,

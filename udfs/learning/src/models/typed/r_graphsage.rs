@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bonnet_graph::Reservation;
+use bonnet_graph::{Reservation, Stopped};
 
 use super::{RELATIONS, input};
 use crate::ground::{Axis, BuildError, Initial};
@@ -10,14 +10,14 @@ use crate::models::spec::{TYPED, reach};
 use crate::models::{ModelSpec, Problem};
 use crate::network::Operator;
 use crate::options::{COMMON, Task};
-use crate::program::{Builder, Program, Source};
+use crate::program::{Builder, Program, Slot, Source};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "r_graphsage",
     family: TYPED,
     geometry: "euclidean",
-    tasks: &[Task::NodeClassification.name()],
+    tasks: &[Task::NodeClassification.name(), Task::NodeRegression.name()],
     source: "Hamilton, Ying and Leskovec 2017, Inductive representation learning on large graphs; by relation as Lin et al. \
              2024, When heterophily meets heterogeneity",
     defaults: COMMON,
@@ -44,7 +44,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     }
     let mut b = Builder::new(problem, reservation);
     b.initial(|inputs, _| Initial::linear(inputs));
-    let layer = |b: &mut Builder<'_, '_>, x: Source, layer: usize, width: usize| {
+    let layer = |b: &mut Builder<'_, '_>, x: Source, layer: usize, width: usize| -> Result<Slot, Stopped> {
         let initial = Initial::linear(b.source_axis(x).len());
         let own = |kind: &str| format!("{layer}.self.{kind}.weight");
         let mut z = match x {
@@ -52,21 +52,27 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
             // Of one type.
             features => b.linear(features, own(&kinds.names[0]), width),
         };
-        for (name, mean) in &means {
-            let y = b.linear(x, format!("{layer}.{name}.weight"), width);
-            z = b.propagate_plus(mean, 1.0, y, 1.0, z);
+        let weight = |name: &str| format!("{layer}.{name}.weight");
+        match x {
+            Source::Slot(x) => z = b.relation_sum(x, z, &means, weight)?,
+            features => {
+                for (name, mean) in &means {
+                    let y = b.linear(features, weight(name), width);
+                    z = b.propagate_plus(mean, 1.0, y, 1.0, z);
+                }
+            }
         }
-        b.kind_bias(z, kinds, format!("{layer}.bias"), initial)
+        Ok(b.kind_bias(z, kinds, format!("{layer}.bias"), initial))
     };
     let mut x = input(&mut b, &relations, options);
     let last = options.layers - 1;
     for l in 0..last {
-        let z = layer(&mut b, x, l, options.hidden);
+        let z = layer(&mut b, x, l, options.hidden)?;
         let h = b.relu(z);
         let h = b.dropout(h, options.dropout);
         b.embedding(h);
         x = h.into();
     }
-    let z = layer(&mut b, x, last, problem.n_outputs);
+    let z = layer(&mut b, x, last, problem.n_outputs)?;
     Ok(b.finish(z)?)
 }

@@ -1,5 +1,7 @@
 //! The layers whose parameters are those of a row's kind.
 
+use std::sync::Arc;
+
 use super::{NODES, WIDTH, Write, host};
 use crate::GraphTypes;
 use crate::ground::{Axis, Initial};
@@ -69,6 +71,31 @@ pub(super) fn programs() -> Vec<(&'static str, Write)> {
             let terms = EntryTerms::of_weights(weights, 2);
             let u = b.termed_attention(&edges, (terms, table), [x, z, y], 1, 0.0)?;
             Ok(b.sum(&[(z, 1.0), (u, 0.7), (y, 0.2)]))
+        }),
+        ("relation sum", |b, x, y, p| {
+            // From many rows to one, and back: products over the one row, and over the many.
+            let one = |rows: Vec<Vec<u32>>| {
+                let ends = rows.iter().scan(0, |end, row| {
+                    *end += row.len();
+                    Some(*end)
+                });
+                let offsets: Vec<usize> = std::iter::once(0).chain(ends).collect();
+                let columns: Vec<u32> = rows.concat();
+                let values = columns.iter().map(|column| 0.1 + 0.2 * (column % 4) as f32).collect();
+                Arc::new(Operator::from_rows(offsets, columns, values, false))
+            };
+            let row = |v: u32| if v == 3 { (4..30).collect() } else { Vec::new() };
+            let to_one = one((0..NODES as u32).map(row).collect());
+            let row = |v: u32| if (4..30).contains(&v) { vec![3] } else { Vec::new() };
+            let from_one = one((0..NODES as u32).map(row).collect());
+            let nothing = one(vec![Vec::new(); NODES]);
+            let operators = [Arc::clone(p), to_one, from_one, nothing];
+            let relations: Vec<(String, Arc<Operator>)> =
+                operators.into_iter().enumerate().map(|(at, operator)| (format!("r{at}"), operator)).collect();
+            let z = b.relation_sum(x, y, &relations, |name| format!("{name}.first"))?;
+            let z = b.activation(z, Activation::Tanh);
+            let z = b.relation_sum(z, z, &relations, |name| format!("{name}.second"))?;
+            Ok(b.sum(&[(z, 1.0), (x, 0.2), (y, 0.3)]))
         }),
     ]
 }

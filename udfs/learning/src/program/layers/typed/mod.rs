@@ -3,3 +3,4 @@
 pub mod kind_bias;
 pub mod kind_linear;
 pub mod relation_linear;
+pub mod relation_sum;
