@@ -20,7 +20,7 @@ pub use features::{Features, SparseRows};
 pub use graph_data::GraphData;
 pub use graph_set::{GraphSet, Targets};
 pub use graph_types::{GraphRelation, GraphTypes};
-pub use links::{LinkError, LinkSplit, NonEdges, Pair};
+pub use links::{GivenPair, LinkError, LinkSplit, NonEdges, Pair};
 pub use split::{Part, Split};
 pub(crate) use standardization::{NAMES as STANDARDIZATION, Standardization};
 pub use typed_features::{joined_features, joined_features_bytes, with_neighbor_means};

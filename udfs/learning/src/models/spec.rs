@@ -43,7 +43,8 @@ pub(crate) const TYPED: &str = "typed graphs";
 pub(crate) const FEATURES_ALONE: &str = "feature-only";
 
 /// The options of graphs that a model on complexes has no use for.
-const OF_GRAPHS: [&str; 7] = ["encodings", "embedding", "decoder", "pooling", "head_dropout", "batch_nodes", "fanout"];
+const OF_GRAPHS: [&str; 8] =
+    ["encodings", "embedding", "decoder", "negatives", "pooling", "head_dropout", "batch_nodes", "fanout"];
 
 impl ModelSpec {
     /// Whether the model reads simplicial complexes; graphs otherwise.
