@@ -6,6 +6,7 @@
 -- DIR as for tables.sql. `-v models=REGEX` and `-v datasets=REGEX` train some of them; what has been trained stays in the table protocol_runs of the
 -- database, and only what is missing is trained. The report at the end reads the printed cells and the authors' logs from bonnet.audit.
 
+\format markdown
 \default models .*
 \default datasets .*
 \default seeds 5

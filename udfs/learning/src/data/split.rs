@@ -274,8 +274,8 @@ mod tests {
         assert_eq!(class_counts(&data, &split.val), [1, 0, 1, 1]);
         assert_eq!(class_counts(&data, &split.test), [6, 0, 6, 6]);
         assert_eq!(class_counts(&data, &split.train), [53, 0, 23, 3]);
-        // Disease of Chami et al. (2019): 1,044 nodes, 212 of the smaller class, give 42 for validation and 254 for the test.
-        let labels = (0..1044).map(|node| Some(u32::from(node < 212))).collect();
+        // Disease of Chami et al. (2019): 1,044 nodes, 211 of the smaller class, give 42 for validation and 254 for the test.
+        let labels = (0..1044).map(|node| Some(u32::from(node < 211))).collect();
         let disease = GraphData::new(Graph::from_edges(1044, &[]), Features::None, labels, 2).unwrap();
         let split = "even:30/10/60".parse::<SplitScheme>().unwrap().split(&disease, 0).unwrap();
         assert_eq!(sizes(&split), [748, 42, 254]);

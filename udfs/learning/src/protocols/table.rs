@@ -76,9 +76,15 @@ impl SettingType {
     }
 }
 
-/// The type of an option's column in the table; none for what is no option. Where two models declare it with different types it is
-/// a text.
+/// The options of runs that a protocol cannot state: what a run reads from and writes to is the job's.
+const OF_JOBS: [&str; 7] = ["graph", "model", "label", "protocol", "save", "load", "task"];
+
+/// The type of an option's column in the table; none for what is no option, or is one of the job alone. Where two models declare it
+/// with different types it is a text.
 pub fn setting_type(name: &str) -> Option<SettingType> {
+    if OF_JOBS.contains(&name) {
+        return None;
+    }
     let of_runs = DATA_OPTIONS.into_iter().chain(RUN_OPTIONS);
     let of_models = models().iter().flat_map(|model| model.hyperparameters());
     let declared = of_runs.chain(of_models).filter(|option| option.name == name);
@@ -193,5 +199,7 @@ mod tests {
         assert_eq!(setting_type("lr"), Some(SettingType::Real));
         assert_eq!(setting_type("experts"), Some(SettingType::Text));
         assert_eq!(setting_type("learning_rate"), None);
+        // A table of protocols opens no file.
+        assert_eq!((setting_type("load"), setting_type("save")), (None, None));
     }
 }
