@@ -43,7 +43,8 @@ FROM all_edges e JOIN connected_components(all_edges) c ON e.graph_id = c.graph_
 WHERE c.component = 0;
 
 -- Table 1 of "The Post-GCN Decade Revisited" (CurvBench, arXiv 2606.06397). Its Citeseer counts self-loops
--- (self_loops => true gives 0.00223, 0.38213); its Actor, Cornell and Disease come from other edges than these files have.
+-- (self_loops => true gives 0.00223, 0.38213), and so does its Cornell; its Actor is of arcs, with loops and unreachable => 2. Its Disease
+-- comes from other edges than this file has.
 CREATE TABLE printed(graph_id TEXT, printed_mean DOUBLE, printed_skewness DOUBLE) AS VALUES
     ('planetoid.cora', 0.00749, 0.08401),
     ('planetoid.citeseer', 0.00222, 0.38363),

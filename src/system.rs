@@ -1,14 +1,16 @@
-//! The rows of the system schema `bonnet`: functions, models, cached graphs and settings.
+//! The rows of the system schema `bonnet`: functions, models, protocols, the audit, cached graphs and settings.
 
 use std::sync::Arc;
 
+use arrow::array::RecordBatch;
 use bonnet_catalogs::{CachedGraph, Function, Hyperparameter, Model, Setting, SystemRows};
 use bonnet_sql::{CachedGraphRow, GraphCache, Registry};
+use datafusion::common::Result;
 use datafusion::execution::SessionState;
 
 use crate::settings::BonnetSettings;
 
-/// The rows of `bonnet.functions`, `bonnet.models`, `bonnet.graph_cache` and `bonnet.settings`.
+/// The rows of `bonnet.functions`, `bonnet.models`, `bonnet.protocols`, `bonnet.audit`, `bonnet.graph_cache` and `bonnet.settings`.
 #[derive(Debug)]
 pub(crate) struct EngineRows {
     registry: Arc<Registry>,
@@ -54,6 +56,14 @@ impl SystemRows for EngineRows {
                 .collect(),
         };
         bonnet_learning::models().iter().map(row).collect()
+    }
+
+    fn protocols(&self) -> Result<RecordBatch> {
+        bonnet_learning::protocol_rows()
+    }
+
+    fn audit(&self) -> Result<RecordBatch> {
+        bonnet_learning::audit_rows()
     }
 
     fn cached_graphs(&self) -> Vec<CachedGraph> {

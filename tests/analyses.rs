@@ -241,6 +241,38 @@ sgc,3.0,ab
 mlp,4.0,b
 ";
 
+#[test]
+fn figures_by_batch_count_absent_classes_as_nothing() {
+    // Twenty items in batches of 8; the class 2 is in the last batch alone. The run `constant` says the same of every item.
+    let scores = "CREATE TABLE said AS
+        SELECT run, i AS item, CASE WHEN i >= 17 THEN 2 ELSE i * 7 % 5 % 2 END AS label, c AS class,
+               CASE run WHEN 'constant' THEN 0.5 ELSE (i * 13 + c * 29) % 17 / 17.0 END AS score
+        FROM (SELECT value AS i FROM generate_series(0, 19)), (SELECT value AS c FROM generate_series(0, 2)), (VALUES ('a'), ('constant')) AS r(run)";
+    let out = bonnet(&[
+        "--quiet",
+        "--format",
+        "csv",
+        "-c",
+        scores,
+        "-v",
+        "scores=said",
+        "-v",
+        "batch=8",
+        "-f",
+        &script("batch_metrics.sql"),
+        "-c",
+        "SELECT run, items, batches, round(batch_auroc, 12) AS batch_auroc, round(auroc, 12) AS auroc, round(accuracy, 12) AS accuracy
+            FROM batch_metrics ORDER BY run",
+    ]);
+    // By hand from the definition: 4/9, 1/3 and 2/9 of batches of 8, 8 and 4; all at once 0.538685...; a constant has 1/2 for each of the two
+    // classes that a batch has, of three.
+    let expected = "run,items,batches,batch_auroc,auroc,accuracy
+a,20,3,0.355555555556,0.538685171038,0.35
+constant,20,3,0.333333333333,0.5,0.55
+";
+    assert_eq!(out, expected);
+}
+
 /// Two models over 80 nodes of one graph: `gcn` is right about most, `mlp` about those of the stratum `low`.
 const NODES: &str = "CREATE TABLE guessed AS
     SELECT 'g' AS graph, ['gcn', 'mlp'][m + 1] AS model, node,

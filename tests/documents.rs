@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The documents, and the folder in which each is tried.
-const DOCUMENTS: [(&str, &str); 5] = [
+const DOCUMENTS: [(&str, &str); 6] = [
     ("README.md", "examples/start"),
     ("docs/start.md", "examples/start"),
     ("docs/tour.md", "examples/tour"),
     ("docs/pictures.md", "examples/tour"),
     ("docs/own_database.md", "examples/shop"),
+    ("docs/papers.md", "examples/tour"),
 ];
 
 /// What stands between the answers of two blocks.

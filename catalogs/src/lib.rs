@@ -7,7 +7,7 @@
 //!   `FROM 'file.parquet'`, views and tables of another time.
 //! * [`MemoryTable`]: rows in memory that count against the engine's limit.
 //! * [`SystemSchema`]: the schema `bonnet` with its tables `functions`, `models`, `graphs`,
-//!   `graph_cache`, `runs`, `settings`.
+//!   `graph_cache`, `runs`, `settings`, `protocols`, `audit`.
 //!
 //! Planning reads headers only; rows are read on a blocking thread when the first batch is polled, with memory
 //! reserved from the query's pool. Small answers are cached, 32 MiB in all, for as long as the files stay as they are.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::util::pretty::pretty_format_batches;
 use bonnet_catalogs::{
@@ -107,6 +107,16 @@ impl SystemRows for Rows {
             ..Default::default()
         };
         vec![Model { name: "mlp".into(), ..Default::default() }, gat]
+    }
+
+    fn protocols(&self) -> datafusion::common::Result<RecordBatch> {
+        let names: ArrayRef = Arc::new(StringArray::from(vec!["paper/gat"]));
+        Ok(RecordBatch::try_from_iter([("protocol", names)])?)
+    }
+
+    fn audit(&self) -> datafusion::common::Result<RecordBatch> {
+        let means: ArrayRef = Arc::new(Float64Array::from(vec![Some(81.2), None]));
+        Ok(RecordBatch::try_from_iter([("printed_mean", means)])?)
     }
 
     fn cached_graphs(&self) -> Vec<CachedGraph> {
@@ -407,6 +417,8 @@ async fn the_system_schema_shows_what_the_engine_tells() {
     assert_eq!(rows(&context, sql).await.unwrap(), ["gat|[node_classification]|8", "mlp|[]|"]);
     rows(&context, "SET datafusion.execution.batch_size = 77").await.unwrap();
     assert_eq!(rows(&context, "SELECT value FROM bonnet.settings").await.unwrap(), ["77"]);
+    assert_eq!(rows(&context, "SELECT protocol FROM bonnet.protocols").await.unwrap(), ["paper/gat"]);
+    assert_eq!(rows(&context, "SELECT count(*) FROM bonnet.audit WHERE printed_mean > 80").await.unwrap(), ["1"]);
     assert_eq!(rows(&context, "SELECT count(*) FROM bonnet.models").await.unwrap(), ["2"]);
     assert!(rows(&context, "DROP TABLE bonnet.models").await.is_err());
     assert!(why_not_drop(&context, "bonnet", "models").unwrap().contains("belongs to the system"));

@@ -24,7 +24,7 @@ ATTACH IF NOT EXISTS :'disease_nc' AS disease_nc;
 ATTACH IF NOT EXISTS :'disease_lp' AS disease_lp;
 ATTACH IF NOT EXISTS :'cs_phds' AS cs_phds;
 
--- 1. What is trained. The paper prints no splits for node classification, so each graph has two: the publisher's (where there
+-- 1. What is trained. The paper's text has no splits for node classification (its scripts have: protocols.sql), so each graph has two: the publisher's (where there
 -- is one) and 60/20/20 with as many training nodes of each class; Disease has too few of one class for that. The published files of
 -- disease_nc and CS_Phds hold no features: they take one column a node.
 
@@ -62,7 +62,7 @@ SELECT column1 AS model, column2 AS label, column3 AS family FROM (VALUES
     ('cusp',      'CUSP',      'mixed'),
     ('graphmore', 'GraphMoRE', 'mixed'));
 
--- The paper searches "predefined ranges" that it does not print. Ours has four configurations of each model, of links of curved
+-- The paper searches "predefined ranges", which are not published; the settings that won are, see protocols.sql. Ours has four configurations of each model, of links of curved
 -- models six or eight. Nodes: two learning rates and two dropouts. Links of flat models, and of HAT and CUSP: two dropouts, with
 -- two decoders or two weight decays. Links of the other curved models, whose points are compared by their own distance and learn slowly: two
 -- learning rates, each with what HGCN's authors have for Disease (features as they are, no dropout, no weight decay) and what

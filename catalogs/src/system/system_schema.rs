@@ -32,6 +32,12 @@ pub trait SystemRows: Debug + Send + Sync + 'static {
     /// The models that `train` knows.
     fn models(&self) -> Vec<Model>;
 
+    /// The settings of published tables, one row each, in columns of the engine's.
+    fn protocols(&self) -> Result<RecordBatch>;
+
+    /// The printed cells of tables beside other figures of them, in columns of the engine's.
+    fn audit(&self) -> Result<RecordBatch>;
+
     /// The graphs that are cached.
     fn cached_graphs(&self) -> Vec<CachedGraph>;
 
@@ -140,11 +146,13 @@ impl SchemaProvider for SystemSchema {
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        let which = Which::ALL.into_iter().find(|which| which.name() == name);
-        Ok(which.map(|which| {
-            Arc::new(SystemTable { which, schema: which.schema(), rows: Arc::clone(&self.rows) })
-                as Arc<dyn TableProvider>
-        }))
+        let Some(which) = Which::ALL.into_iter().find(|which| which.name() == name) else { return Ok(None) };
+        let schema = match which {
+            Which::Protocols => self.rows.protocols()?.schema(),
+            Which::Audit => self.rows.audit()?.schema(),
+            which => which.schema(),
+        };
+        Ok(Some(Arc::new(SystemTable { which, schema, rows: Arc::clone(&self.rows) })))
     }
 
     fn register_table(&self, name: String, _table: Arc<dyn TableProvider>) -> Result<Option<Arc<dyn TableProvider>>> {
@@ -177,11 +185,22 @@ enum Which {
     Runs,
     Settings,
     Datasets,
+    Protocols,
+    Audit,
 }
 
 impl Which {
-    const ALL: [Self; 7] =
-        [Self::Functions, Self::Models, Self::Graphs, Self::GraphCache, Self::Runs, Self::Settings, Self::Datasets];
+    const ALL: [Self; 9] = [
+        Self::Functions,
+        Self::Models,
+        Self::Graphs,
+        Self::GraphCache,
+        Self::Runs,
+        Self::Settings,
+        Self::Datasets,
+        Self::Protocols,
+        Self::Audit,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -192,6 +211,8 @@ impl Which {
             Self::Runs => "runs",
             Self::Settings => "settings",
             Self::Datasets => "datasets",
+            Self::Protocols => "protocols",
+            Self::Audit => "audit",
         }
     }
 
@@ -229,6 +250,8 @@ impl Which {
             Self::Runs => return super::runs::schema(),
             Self::Datasets => return super::datasets::schema(),
             Self::Settings => ["name", "value", "default", "description"].map(text).to_vec(),
+            // Those of the engine's rows.
+            Self::Protocols | Self::Audit => Vec::new(),
         }))
     }
 }
@@ -292,7 +315,10 @@ impl LazyRows for SystemScan {
     }
 
     fn expected_bytes(&self, _columns: &[usize]) -> usize {
-        64 * 1024
+        match self.which {
+            Which::Protocols | Which::Audit => 1024 * 1024,
+            _ => 64 * 1024,
+        }
     }
 
     fn rows<'a>(&'a self, columns: &'a [usize], context: &'a Arc<TaskContext>) -> BoxFuture<'a, Result<TableRows>> {
@@ -305,6 +331,8 @@ impl LazyRows for SystemScan {
                 Which::GraphCache => cached_graphs(&self.rows.cached_graphs()),
                 Which::Settings => settings(&self.rows.settings(&self.state)),
                 Which::Datasets => super::datasets::rows(),
+                Which::Protocols => columns_of(&self.rows.protocols()?),
+                Which::Audit => columns_of(&self.rows.audit()?),
                 Which::Graphs => {
                     let selected = Measures {
                         nodes: has_column("nodes"),
@@ -331,6 +359,10 @@ impl LazyRows for SystemScan {
         }
         .boxed()
     }
+}
+
+fn columns_of(rows: &RecordBatch) -> (Vec<ArrayRef>, usize) {
+    (rows.columns().to_vec(), rows.num_rows())
 }
 
 fn texts<'a>(values: impl Iterator<Item = &'a str>) -> ArrayRef {

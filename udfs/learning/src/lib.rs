@@ -43,7 +43,7 @@
 //! 7. `complexes`: batches of complexes and their operators
 //! 8. `program`: layers, those of curved spaces among them, and the programs made of them
 //! 9. `models`: a file each in a folder of its family, with the options that are a model's own; problems, jobs resolved
-//! 10. `tasks`: objectives and figures
+//! 10. `tasks`, `protocols`: objectives and figures; the settings of published tables
 //! 11. `training`: the loop over epochs, steps on batches and samples, devices, saved parameters
 //! 12. `sql`: the functions of SQL
 //!
@@ -63,14 +63,15 @@ pub mod ops;
 mod optimizer;
 mod options;
 pub mod program;
+mod protocols;
 pub mod spaces;
 mod tasks;
 mod training;
 
 pub use data::{
-    ALWAYS, ComplexSet, Complexes, EdgeWeights, Features, GraphData, GraphRelation, GraphSet, GraphTypes, ItemRows,
-    LinkError, LinkSplit, NEVER, NonEdges, Pair, Part, SparseRows, Split, Targets, TimedGraph, TimedItem, WeightError,
-    joined_features, joined_features_bytes, with_neighbor_means,
+    ALWAYS, ComplexSet, Complexes, EdgeWeights, Features, GivenPair, GraphData, GraphRelation, GraphSet, GraphTypes,
+    ItemRows, LinkError, LinkSplit, NEVER, NonEdges, Pair, Part, SparseRows, Split, Targets, TimedGraph, TimedItem,
+    WeightError, joined_features, joined_features_bytes, with_neighbor_means,
 };
 pub use ground::{BuildError, DataError, Matrix, OptionError, SaveError, Status, TrainError, random};
 pub use models::{ModelSpec, model, models, reads_types};
@@ -78,8 +79,12 @@ pub use optimizer::{Optimizer, schedule};
 pub use options::table::{DATA_OPTIONS, RUN_OPTIONS, SHARED_OPTIONS};
 pub use options::{
     ClassWeights, ColumnType, Decoder, Domain, Encodings, FanoutOrder, FeatureSource, Featureless, Form, Job,
-    ModelOptions, Normalize, OptimizerKind, OptionSpec, Pooling, SelectBy, Shares, SplitError, SplitScheme, Task,
-    TrainOptions, Value,
+    ModelOptions, Negatives, Normalize, OptimizerKind, OptionSpec, Pooling, SelectBy, Shares, SplitError, SplitScheme,
+    Task, TrainOptions, Value,
+};
+pub use protocols::choose as choose_protocol;
+pub use protocols::{
+    AUDIT_COLUMNS, AuditRow, FACTS, Protocol, ProtocolError, SettingType, audit, protocols, setting_type, settings,
 };
 pub use tasks::metrics;
 pub use training::{EpochRecord, Items, Outcome, Place, Saved, device, file_name, train};
@@ -89,4 +94,4 @@ mod sql;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "sql")]
-pub use sql::{FailedRuns, Notices, functions};
+pub use sql::{FailedRuns, Notices, audit_rows, functions, protocol_rows};

@@ -26,6 +26,8 @@ pub struct LinkSplit {
     pub val: Vec<(u32, u32)>,
     /// The edges whose figures are reported.
     pub test: Vec<(u32, u32)>,
+    /// Pairs without an edge that every epoch trains on; none if they are drawn.
+    pub train_non_edges: Vec<(u32, u32)>,
     /// Pairs without an edge in the whole graph, as many as `val`, against which it is scored.
     pub val_non_edges: Vec<(u32, u32)>,
     /// Pairs without an edge against which `test` is scored; none is in `val_non_edges`.
@@ -46,9 +48,30 @@ pub enum LinkError {
         /// The number of pairs that there are.
         found: u64,
     },
+    /// Two nodes that are no item of a given split.
+    #[error("the pair of nodes {u} and {v} {why}")]
+    Pair {
+        /// The smaller node.
+        u: u32,
+        /// The larger one.
+        v: u32,
+        /// The reason.
+        why: &'static str,
+    },
     /// The host.
     #[error(transparent)]
     Stopped(#[from] Stopped),
+}
+
+/// A pair of a given split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GivenPair {
+    /// Two nodes, in any order.
+    pub nodes: (u32, u32),
+    /// Where it stands.
+    pub part: Part,
+    /// Whether it is an edge.
+    pub is_edge: bool,
 }
 
 impl LinkSplit {
@@ -78,6 +101,7 @@ impl LinkSplit {
             pairs
         };
         Ok(Self {
+            train_non_edges: Vec::new(),
             val_non_edges: sorted(val_non_edges.to_vec()),
             test_non_edges: sorted(test_non_edges.to_vec()),
             train: sorted(edges),
@@ -86,10 +110,86 @@ impl LinkSplit {
         })
     }
 
-    /// The edges of a part and the pairs against which they are scored: none for training, whose pairs change.
+    /// Draws a split of arcs, both directions of every edge: of the 2 m arcs in random order, round(share of 2 m) for training and
+    /// validation and the rest for test, each part then without directions. An edge may stand in two parts: what is measured is what
+    /// a program measures that splits a list with both directions. The same seed gives the same split. Time and memory as
+    /// [`LinkSplit::draw`], of twice the edges.
+    ///
+    /// # Errors
+    /// As [`LinkSplit::draw`].
+    pub fn draw_arcs(graph: &Graph, shares: Shares, seed: u64, monitor: &dyn Monitor) -> Result<Self, LinkError> {
+        monitor.check()?;
+        let _memory = Reservation::new(monitor, 48 * graph.n_edges() + 8 * graph.n_nodes())?;
+        let mut arcs: Vec<(u32, u32)> = graph.edges().flat_map(|(u, v)| [(u, v), (v, u)]).collect();
+        Stream::new(key(&[seed, EDGES])).shuffle(&mut arcs);
+        let (train, val) = shares.of(arcs.len());
+        let test = arcs.split_off(train + val);
+        let val = arcs.split_off(train);
+        let edges = |arcs: Vec<(u32, u32)>| {
+            let mut edges: Vec<Pair> = arcs.into_iter().map(|(u, v)| (u.min(v), u.max(v))).collect();
+            edges.sort_unstable();
+            edges.dedup();
+            edges
+        };
+        let (train, val, test) = (edges(arcs), edges(val), edges(test));
+        monitor.check()?;
+        let free = NonEdges::new(graph);
+        let needed = val.len() + test.len();
+        let too_dense = LinkError::TooDense { needed, found: free.len() };
+        let mut val_non_edges = free.distinct(needed, seed).ok_or(too_dense)?;
+        let mut test_non_edges = val_non_edges.split_off(val.len());
+        val_non_edges.sort_unstable();
+        test_non_edges.sort_unstable();
+        Ok(Self { train, val, test, train_non_edges: Vec::new(), val_non_edges, test_non_edges })
+    }
+
+    /// A split whose pairs are given. Repeats of a pair in its part are one. Training pairs without an edge, where there are some,
+    /// are those of every epoch. O(pairs log pairs).
+    ///
+    /// # Errors
+    /// If the two nodes of a pair are one, if a pair stands in two parts, or as an edge and as none. Whether it is an edge of the
+    /// graph is for [`crate::train()`] to say.
+    pub fn given(pairs: impl IntoIterator<Item = GivenPair>) -> Result<Self, LinkError> {
+        let mut sorted: Vec<(Pair, Part, bool)> = pairs
+            .into_iter()
+            .map(|GivenPair { nodes: (u, v), part, is_edge }| ((u.min(v), u.max(v)), part, is_edge))
+            .collect();
+        sorted.sort_by_key(|&(pair, part, is_edge)| (pair, part.name(), is_edge));
+        sorted.dedup();
+        let error = |(u, v): Pair, why| Err(LinkError::Pair { u, v, why });
+        if let Some(&(pair, ..)) = sorted.iter().find(|((u, v), ..)| u == v) {
+            return error(pair, "is one node twice");
+        }
+        if let Some(twice) = sorted.windows(2).find(|two| two[0].0 == two[1].0) {
+            return match twice[0].1 == twice[1].1 {
+                true => error(twice[0].0, "is given as an edge and as none"),
+                false => error(twice[0].0, "is in two parts"),
+            };
+        }
+        let mut split = Self::default();
+        for (pair, part, is_edge) in sorted {
+            let list = match (part, is_edge) {
+                (Part::Train, true) => &mut split.train,
+                (Part::Val, true) => &mut split.val,
+                (Part::Test, true) => &mut split.test,
+                (Part::Train, false) => &mut split.train_non_edges,
+                (Part::Val, false) => &mut split.val_non_edges,
+                (Part::Test, false) => &mut split.test_non_edges,
+            };
+            list.push(pair);
+        }
+        Ok(split)
+    }
+
+    /// The bytes that it holds.
+    pub fn bytes(&self) -> usize {
+        size_of::<Pair>() * self.pairs().count()
+    }
+
+    /// The edges of a part and the pairs against which they are scored: of training those that are given, none where they are drawn.
     pub fn part(&self, part: Part) -> (&[Pair], &[Pair]) {
         match part {
-            Part::Train => (&self.train, &[]),
+            Part::Train => (&self.train, &self.train_non_edges),
             Part::Val => (&self.val, &self.val_non_edges),
             Part::Test => (&self.test, &self.test_non_edges),
         }
@@ -238,6 +338,52 @@ mod tests {
             Graph::from_edges(5, &edges.iter().copied().filter(|e| e.1 < 5 && *e != (1, 3)).collect::<Vec<_>>());
         let split = LinkSplit::draw(&almost, Shares::new(90.0, 0.0, 10.0).unwrap(), 0, &Unmonitored).unwrap();
         assert_eq!(split.test_non_edges, [(1, 3)]);
+    }
+
+    #[test]
+    fn a_split_of_arcs_has_most_test_edges_in_training() {
+        let graph = graph(200, 900, 5);
+        let m = graph.n_edges();
+        let split = LinkSplit::draw_arcs(&graph, Shares::new(85.0, 5.0, 10.0).unwrap(), 3, &Unmonitored).unwrap();
+        // 0.1 of the 2 m arcs test, some of them both directions of an edge.
+        assert!(split.test.len() <= 2 * m / 10 + 1 && split.test.len() > 17 * m / 100, "{} of {m}", split.test.len());
+        let train: HashSet<_> = split.train.iter().collect();
+        let leaked = split.test.iter().filter(|pair| train.contains(pair)).count() as f64 / split.test.len() as f64;
+        // The other direction of an arc of the test trains with probability 0.85.
+        assert!((0.78..0.93).contains(&leaked), "{leaked}");
+        assert!(split.test.iter().chain(&split.val).all(|&(u, v)| u < v && graph.has_edge(u, v)));
+        assert_eq!((split.val_non_edges.len(), split.test_non_edges.len()), (split.val.len(), split.test.len()));
+        assert!(split.test_non_edges.iter().all(|&(u, v)| u < v && !graph.has_edge(u, v)));
+    }
+
+    #[test]
+    fn a_given_split_is_what_is_given() {
+        let pair = |u, v, part, is_edge| GivenPair { nodes: (u, v), part, is_edge };
+        let pairs = [
+            pair(3, 1, Part::Train, true),
+            pair(1, 3, Part::Train, true),
+            pair(0, 1, Part::Train, true),
+            pair(4, 2, Part::Val, true),
+            pair(2, 5, Part::Test, true),
+            pair(5, 0, Part::Train, false),
+            pair(3, 4, Part::Test, false),
+        ];
+        let split = LinkSplit::given(pairs).unwrap();
+        let expected = LinkSplit {
+            train: vec![(0, 1), (1, 3)],
+            val: vec![(2, 4)],
+            test: vec![(2, 5)],
+            train_non_edges: vec![(0, 5)],
+            val_non_edges: vec![],
+            test_non_edges: vec![(3, 4)],
+        };
+        assert_eq!(split, expected);
+        let error = |last: GivenPair| LinkSplit::given(pairs.into_iter().chain([last])).unwrap_err().to_string();
+        assert_eq!(error(pair(3, 1, Part::Test, true)), "the pair of nodes 1 and 3 is in two parts");
+        assert_eq!(error(pair(1, 0, Part::Val, false)), "the pair of nodes 0 and 1 is in two parts");
+        assert_eq!(error(pair(4, 3, Part::Test, true)), "the pair of nodes 3 and 4 is given as an edge and as none");
+        assert_eq!(error(pair(7, 7, Part::Val, true)), "the pair of nodes 7 and 7 is one node twice");
+        assert_eq!(LinkSplit::given([]).unwrap(), LinkSplit::default());
     }
 
     #[test]

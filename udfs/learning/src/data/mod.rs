@@ -24,7 +24,7 @@ pub use graph_set::{GraphSet, Targets};
 pub use graph_types::{GraphRelation, GraphTypes};
 pub(crate) use item_features::ItemInput;
 pub use item_rows::{ALWAYS, ItemRows, NEVER, TimedGraph, TimedItem};
-pub use links::{LinkError, LinkSplit, NonEdges, Pair};
+pub use links::{GivenPair, LinkError, LinkSplit, NonEdges, Pair};
 pub use split::{Part, Split};
 pub(crate) use standardization::{NAMES as STANDARDIZATION, Standardization};
 pub use typed_features::{joined_features, joined_features_bytes, with_neighbor_means};

@@ -71,6 +71,7 @@ impl SplitScheme {
         let mut split = Split::default();
         match *self {
             Self::Public => return Err(SplitError::NotStored),
+            Self::Arcs(_) => return Err(SplitError::LinksAlone),
             Self::Random(shares) => {
                 let mut nodes: Vec<u32> = labelled().collect();
                 stream.shuffle(&mut nodes);
@@ -98,6 +99,15 @@ impl SplitScheme {
                 stream.shuffle(&mut rest);
                 let val = ((shares.val / 100.0 * n as f64).round() as usize).min(rest.len());
                 split.extend(&rest, 0, val);
+            }
+            Self::Even(shares) => {
+                let classes = by_class();
+                let smallest = classes.iter().map(Vec::len).min().unwrap_or(0);
+                let (val, test) = shares.held_out_of(smallest);
+                for mut class in classes {
+                    stream.shuffle(&mut class);
+                    split.extend(&class, class.len() - val - test, val);
+                }
             }
             Self::KShot(k) => {
                 for mut class in by_class() {
@@ -229,7 +239,7 @@ mod tests {
     #[test]
     fn every_scheme_covers_the_labelled_nodes_once() {
         let labelled: Vec<u32> = (0..103).filter(|v| !(90..93).contains(v)).collect();
-        for scheme in ["random:60/20/20", "stratified:48/32/20", "balanced:60/20/20", "kshot:5"] {
+        for scheme in ["random:60/20/20", "stratified:48/32/20", "balanced:60/20/20", "even:30/10/60", "kshot:5"] {
             let split = draw(scheme, 3);
             let mut all = [split.train.clone(), split.val.clone(), split.test.clone()].concat();
             all.sort_unstable();
@@ -254,6 +264,22 @@ mod tests {
         assert_eq!(class_counts(&data, &split.train), [5, 0, 5, 5]);
         assert_eq!(class_counts(&data, &split.val), [27, 0, 12, 2]);
         assert_eq!(class_counts(&data, &split.test), [28, 0, 13, 3]);
+    }
+
+    #[test]
+    fn even_parts_have_as_many_nodes_of_each_class() {
+        let data = data();
+        // The smallest class has 10 nodes: 1 of each validates, 6 test.
+        let split = draw("even:30/10/60", 2);
+        assert_eq!(class_counts(&data, &split.val), [1, 0, 1, 1]);
+        assert_eq!(class_counts(&data, &split.test), [6, 0, 6, 6]);
+        assert_eq!(class_counts(&data, &split.train), [53, 0, 23, 3]);
+        // Disease of Chami et al. (2019): 1,044 nodes, 211 of the smaller class, give 42 for validation and 254 for the test.
+        let labels = (0..1044).map(|node| Some(u32::from(node < 211))).collect();
+        let disease = GraphData::new(Graph::from_edges(1044, &[]), Features::None, labels, 2).unwrap();
+        let split = "even:30/10/60".parse::<SplitScheme>().unwrap().split(&disease, 0).unwrap();
+        assert_eq!(sizes(&split), [748, 42, 254]);
+        assert!("arcs:85/5/10".parse::<SplitScheme>().unwrap().split(&data, 0).is_err());
     }
 
     #[test]
@@ -297,7 +323,9 @@ mod tests {
             let error = text.parse::<SplitScheme>().unwrap_err().to_string();
             assert!(error.contains("balanced:60/20/20") && error.contains("kshot:k"), "{text}: {error}");
         }
-        for text in ["public", "random:2.5/2.5/95", "kshot:5", "time", "balanced:60/20/20"] {
+        for text in
+            ["public", "random:2.5/2.5/95", "kshot:5", "time", "balanced:60/20/20", "even:30/10/60", "arcs:85/5/10"]
+        {
             assert_eq!(text.parse::<SplitScheme>().unwrap().to_string(), text);
         }
         assert!(SplitScheme::Public.split(&data(), 0).is_err());

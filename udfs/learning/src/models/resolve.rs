@@ -59,6 +59,7 @@ impl Job {
             class_weights: values.parse("class_weights")?,
             embedding: values.optional("embedding").unwrap_or(values.integer("hidden")?) as usize,
             decoder: values.parse("decoder")?,
+            negatives: values.parse("negatives")?,
             pooling: values.parse("pooling")?,
             // Models on complexes have read-outs of their own.
             head_dropout: values.real("head_dropout").unwrap_or(0.0),

@@ -43,7 +43,7 @@ pub(crate) const TYPED: &str = "typed graphs";
 pub(crate) const FEATURES_ALONE: &str = "feature-only";
 
 /// The options of graphs that a model on complexes has no use for.
-const OF_GRAPHS: [&str; 10] = [
+const OF_GRAPHS: [&str; 11] = [
     "encodings",
     "embedding",
     "decoder",
@@ -53,6 +53,7 @@ const OF_GRAPHS: [&str; 10] = [
     "fanout",
     "fanout_order",
     "label_rate",
+    "negatives",
     "relative_time",
 ];
 

@@ -138,6 +138,18 @@ pub enum Decoder {
 }
 named!(Decoder, "decoder", "inner_product" => InnerProduct, "distance" => Distance);
 
+/// When the training pairs without an edge are drawn, in link prediction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Negatives {
+    /// In every epoch anew.
+    #[default]
+    EachEpoch,
+    /// Once, before the first epoch.
+    Fixed,
+}
+named!(Negatives, "negatives", "each_epoch" => EachEpoch, "fixed" => Fixed);
+
 /// The pooling of the outputs of a graph's nodes into one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

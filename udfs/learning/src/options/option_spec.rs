@@ -23,6 +23,13 @@ pub enum Value {
     Text(String),
 }
 
+impl Value {
+    /// Whether there is none.
+    pub fn is_null(&self) -> bool {
+        *self == Self::Null
+    }
+}
+
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

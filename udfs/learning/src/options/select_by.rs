@@ -25,6 +25,7 @@ forms! {
         Mae = "val_mae", "the smallest mean absolute error", of_tasks(NUMBERS);
         Mse = "val_mse", "the smallest mean squared error", of_tasks(NUMBERS);
         Loss = "val_loss", "the smallest loss";
+        Last = "last", "none: the last epoch is the answer, whatever the validation part says";
     }
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::choices::{CLASSES, ITEMS, NODES};
+use super::choices::{CLASSES, ITEMS, LINKS, NODES};
 use super::forms::{count, forms, list};
 
 forms! {
@@ -31,6 +31,14 @@ forms! {
             "k items of each class train (all, where a class has fewer), half of the class's others, rounded down, validate, \
              the rest test",
             of_tasks(CLASSES);
+        Even(Shares, Shares::read) = "even:30/10/60",
+            "of each class round(0.1 s) validate and round(0.6 s) test, s the items of the smallest class, and all others train: both \
+             parts have as many items of each class",
+            of_tasks(CLASSES);
+        Arcs(Shares, Shares::read) = "arcs:85/5/10",
+            "the two directions of every edge are two items of random: an edge may train one way round and be tested the other, which \
+             shows what such a split of a published program leaks",
+            of_tasks(LINKS);
         Time = "time",
             "of the n labelled nodes in the order of their column time, then of their keys, the first round(0.6 n) train, the \
              next round(0.2 n) validate, the rest test",
@@ -58,6 +66,9 @@ pub enum SplitError {
     /// The public split is data, not a scheme that can be drawn.
     #[error("the split scheme public needs a stored split, and this graph has none")]
     NotStored,
+    /// A scheme of edges where the items are none.
+    #[error("the split scheme arcs divides the edges of link_prediction; choose random:60/20/20")]
+    LinksAlone,
     /// The scheme `time` without times.
     #[error("the split scheme time needs a time for each labelled node; {0}")]
     NoTimes(String),
@@ -90,7 +101,11 @@ impl fmt::Display for SplitScheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         match self {
-            Self::Random(shares) | Self::Stratified(shares) | Self::Balanced(shares) => {
+            Self::Random(shares)
+            | Self::Stratified(shares)
+            | Self::Balanced(shares)
+            | Self::Even(shares)
+            | Self::Arcs(shares) => {
                 write!(f, ":{}/{}/{}", shares.train, shares.val, shares.test)
             }
             Self::KShot(k) => write!(f, ":{k}"),
@@ -137,9 +152,18 @@ impl Shares {
     }
 }
 
+impl Shares {
+    /// round(share of `n`) for validation and test, never more than `n` together.
+    pub(crate) fn held_out_of(self, n: usize) -> (usize, usize) {
+        let round = |share: f64| (share / 100.0 * n as f64).round() as usize;
+        let val = round(self.val).min(n);
+        (val, round(self.test).min(n - val))
+    }
+}
+
 impl SplitScheme {
     /// Whether the scheme looks at the classes.
     pub fn needs_classes(self) -> bool {
-        matches!(self, Self::Stratified(_) | Self::Balanced(_) | Self::KShot(_))
+        matches!(self, Self::Stratified(_) | Self::Balanced(_) | Self::Even(_) | Self::KShot(_))
     }
 }

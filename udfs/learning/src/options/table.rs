@@ -4,15 +4,15 @@
 
 use crate::options::choices::{CLASSES, EMBEDDINGS, GRAPHS, ITEMS, LINKS, NODES, ONE_GRAPH};
 use crate::options::{
-    ClassWeights, Decay, Decoder, Defaults, Domain, Encodings, FanoutOrder, FeatureSource, Featureless, Normalize,
-    OptimizerKind, OptionSpec, Pooling, SelectBy, SplitScheme, Task,
+    ClassWeights, Decay, Decoder, Defaults, Domain, Encodings, FanoutOrder, FeatureSource, Featureless, Negatives,
+    Normalize, OptimizerKind, OptionSpec, Pooling, SelectBy, SplitScheme, Task,
 };
 
 /// A limit of options that count: those of `u32`.
 const MOST: i64 = u32::MAX as i64;
 
 /// The options of a job of SQL beside those of its run: the data, and the files of parameters.
-pub const DATA_OPTIONS: [OptionSpec; 6] = [
+pub const DATA_OPTIONS: [OptionSpec; 7] = [
     OptionSpec::new(
         "graph",
         Domain::Text { forms: "the name of a graph" },
@@ -42,6 +42,14 @@ pub const DATA_OPTIONS: [OptionSpec; 6] = [
         Domain::Forms(SplitScheme::FORMS),
         "the division of the items into training, validation and test; percentages that are left out are 60/20/20. NULL is \
          public where splits are stored, else random:60/20/20, and for links random:85/5/10",
+    ),
+    OptionSpec::new(
+        "protocol",
+        Domain::Text { forms: "the name of a protocol, or NULL" },
+        "the settings of a published table that the job takes where it says none itself: a name in bonnet.protocols or in the relation \
+         protocols, such as curvbench/gcn. The row is that of the graph's data set, by the last part of the graph's name (disease_nc is \
+         disease), or of the one that is named behind it, as in curvbench/hgcn/disease, and of the job's task. What the job says wins, and \
+         train says so in its column departures",
     ),
     OptionSpec::new(
         "save",
@@ -140,7 +148,7 @@ pub(crate) const fn training(of_model: &Defaults) -> [OptionSpec; 7] {
 }
 
 /// The options of every model that have one default.
-pub const SHARED_OPTIONS: [OptionSpec; 15] = [
+pub const SHARED_OPTIONS: [OptionSpec; 16] = [
     OptionSpec::new(
         "encodings",
         Domain::Text { forms: Encodings::FORMS },
@@ -180,6 +188,14 @@ pub const SHARED_OPTIONS: [OptionSpec; 15] = [
         Decoder::InnerProduct.name(),
         Decoder::NAMES,
         "score of a pair in link prediction: the inner product, or Fermi-Dirac of the distance (r = 2, t = 1)",
+    )
+    .of_tasks(LINKS),
+    OptionSpec::choice(
+        "negatives",
+        Negatives::EachEpoch.name(),
+        Negatives::NAMES,
+        "when the pairs without an edge that link prediction trains on are drawn: in every epoch anew, or once; pairs that the relation \
+         pairs gives for the training part take their place",
     )
     .of_tasks(LINKS),
     OptionSpec::choice(

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClassWeights, Decay, Decoder, Encodings, FanoutOrder, FeatureSource, Featureless, ModelOptions, Normalize,
-    OptimizerKind, Pooling, SelectBy, Task, Value,
+    ClassWeights, Decay, Decoder, Encodings, FanoutOrder, FeatureSource, Featureless, ModelOptions, Negatives,
+    Normalize, OptimizerKind, Pooling, SelectBy, Task, Value,
 };
 
 /// The options of a run, each with its value.
@@ -58,6 +58,9 @@ pub struct TrainOptions {
     pub embedding: usize,
     /// The score of a pair of nodes.
     pub decoder: Decoder,
+    /// When training pairs without an edge are drawn.
+    #[serde(default)]
+    pub negatives: Negatives,
     /// The pooling of the nodes' outputs into a vector of their graph.
     pub pooling: Pooling,
     /// The probability that an entry of that vector is dropped in training.

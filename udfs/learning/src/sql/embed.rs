@@ -1,4 +1,5 @@
-//! `embed(jobs [, complexes => relation] [, items => relation] [, option => value ...])`.
+//! `embed(jobs [, complexes => relation] [, items => relation] [, pairs => relation] [, protocols => relation]
+//! [, option => value ...])`.
 
 use std::sync::Arc;
 
@@ -20,6 +21,8 @@ pub fn embed() -> Function {
             Parameter::relation("jobs", "One row a run, as train takes them."),
             super::complexes::parameter(),
             super::item_table::parameter(),
+            super::given::pairs::parameter(),
+            super::given::protocols::parameter(),
         ])
         .open_options()
         .returns("the job's columns, node, embedding (FLOAT[]), geometry, status, error")

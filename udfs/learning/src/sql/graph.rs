@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::{Array, AsArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
-use bonnet_graph::{Digraph, Graph, Monitor};
+use bonnet_graph::{Digraph, Graph, Monitor, Reservation};
 use bonnet_sql::{
     GraphStructure, GraphTables, KeyColumn, KeyIndex, Run, SharedStructure, TableColumns, execution_error, stopped,
 };
@@ -357,16 +357,27 @@ impl LoadedGraph {
         seed: u64,
         monitor: &dyn Monitor,
     ) -> std::result::Result<LinkSplit, ItemsError> {
+        if let Some(pairs) = &choice.pairs {
+            let _memory = Reservation::new(monitor, pairs.bytes()).map_err(ItemsError::Stopped)?;
+            return Ok(pairs.split(&self.keys, choice.split)?);
+        }
         let [train, val, test] = DRAWN_EDGES;
         let scheme = match &choice.scheme {
             None => Shares::new(train, val, test).map(SplitScheme::Random),
             Some(text) => Some(text.parse::<SplitScheme>().map_err(|error| error.to_string())?),
         };
-        let Some(SplitScheme::Random(shares)) = scheme else {
-            return Err("link_prediction draws its edges: choose a split_scheme such as random:85/5/10".to_owned())?;
-        };
         let seed = choice.split.map_or(seed, |split| split as u64);
-        LinkSplit::draw(&self.graph, shares, seed, monitor).map_err(|error| match error {
+        let drawn = match scheme {
+            Some(SplitScheme::Random(shares)) => LinkSplit::draw(&self.graph, shares, seed, monitor),
+            Some(SplitScheme::Arcs(shares)) => LinkSplit::draw_arcs(&self.graph, shares, seed, monitor),
+            _ => {
+                return Err(
+                    "link_prediction draws its edges: choose a split_scheme such as random:85/5/10, or give pairs"
+                        .to_owned(),
+                )?;
+            }
+        };
+        drawn.map_err(|error| match error {
             LinkError::Stopped(stopped) => ItemsError::Stopped(stopped),
             error => ItemsError::Error(error.to_string()),
         })
@@ -374,6 +385,11 @@ impl LoadedGraph {
 
     /// The text of an error, with the keys of nodes for their numbers.
     pub fn describe(&self, error: &TrainError) -> String {
+        if let TrainError::Pair(u, v, why) = error
+            && (*u.max(v) as usize) < self.keys.len()
+        {
+            return format!("the pair {}, {} of the split {why}", self.keys.describe(*u), self.keys.describe(*v));
+        }
         negative_weight(error, &|node| self.keys.describe(node)).unwrap_or_else(|| error.to_string())
     }
 

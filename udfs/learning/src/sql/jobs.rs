@@ -11,10 +11,12 @@ use datafusion::common::{Result, ScalarValue};
 
 use super::columns::LABEL;
 use super::complexes::COMPLEXES;
+use super::given::pairs::PairTable;
+use super::given::protocols::{self, PROTOCOL};
 use super::item_table::ITEMS;
 use super::splits::SplitChoice;
 use crate::options::table::{DATA_OPTIONS, RUN_OPTIONS};
-use crate::{ColumnType, Job, OptionError, OptionSpec, Task, TrainOptions, Value};
+use crate::{ColumnType, Job, OptionError, OptionSpec, Protocol, Task, TrainOptions};
 
 /// The column that names a file of saved parameters.
 const LOAD: &str = "load";
@@ -104,7 +106,8 @@ pub(super) fn check(reads: &Reads, call: &Call) -> Result<Vec<String>> {
         }
     }
     let without_graph = call.input(COMPLEXES).is_some() || call.input(ITEMS).is_some();
-    for name in ["graph", "model"].into_iter().filter(|name| !without_graph || *name == "model") {
+    let needed = [("graph", without_graph), ("model", is_given(PROTOCOL))];
+    for (name, _) in needed.into_iter().filter(|(_, said)| !said) {
         if schema.field_with_name(name).is_err() && call.options.get(name).is_none() {
             return usage_error(format!(
                 "{function}: the jobs have no column {name}; they need graph and model, \
@@ -169,7 +172,9 @@ pub(super) struct JobRow {
     pub load: Option<String>,
     /// The folder for the file of the run's parameters.
     pub save: Option<String>,
-    /// The options that the row gives.
+    /// Where the row says otherwise than its protocol.
+    pub departures: Option<String>,
+    /// The options that the row gives, and those of its protocol.
     pub job: Job,
     pub options: std::result::Result<TrainOptions, String>,
 }
@@ -207,18 +212,30 @@ pub(super) fn name_graphs(call: &Call) -> bool {
     call.inputs[0].schema.field_with_name("graph").is_ok() || call.options.get("graph").is_some()
 }
 
+/// The relations of a call that its jobs read.
+pub(super) struct Given {
+    pub pairs: Option<PairTable>,
+    pub protocols: Vec<Protocol>,
+}
+
 /// The jobs of all batches.
-pub(super) fn read(reads: &Reads, call: &Call, batches: &[RecordBatch]) -> Result<Vec<JobRow>> {
+pub(super) fn read(reads: &Reads, call: &Call, given: &mut Given, batches: &[RecordBatch]) -> Result<Vec<JobRow>> {
     let mut jobs = Vec::new();
     for (i, batch) in batches.iter().enumerate() {
         for row in 0..batch.num_rows() {
-            jobs.push(read_row(reads, call, batch, i, row)?);
+            jobs.push(read_row(reads, call, given, batch, (i, row))?);
         }
     }
     Ok(jobs)
 }
 
-fn read_row(reads: &Reads, call: &Call, batch: &RecordBatch, number: usize, row: usize) -> Result<JobRow> {
+fn read_row(
+    reads: &Reads,
+    call: &Call,
+    given: &mut Given,
+    batch: &RecordBatch,
+    (number, row): (usize, usize),
+) -> Result<JobRow> {
     let value = |name: &str| -> Result<OptionValue> {
         match batch.column_by_name(name) {
             None => Ok(call.options.get(name).cloned().unwrap_or(OptionValue::Null)),
@@ -242,21 +259,9 @@ fn read_row(reads: &Reads, call: &Call, batch: &RecordBatch, number: usize, row:
     };
     let mut job = Job::new(&text("model")?.unwrap_or_default());
     for name in RUN_OPTIONS.iter().map(|option| option.name).chain(HYPERPARAMETERS.keys().copied()) {
-        let value = match value(name)? {
-            OptionValue::Integer(value) => Value::Integer(value),
-            OptionValue::Number(value) => Value::Real(value),
-            OptionValue::Text(value) => Value::Text(value),
-            OptionValue::Boolean(value) => Value::Text(value.to_string()),
-            OptionValue::List(values) => {
-                let word = |value: &OptionValue| match value {
-                    OptionValue::Text(text) => text.clone(),
-                    other => other.to_string(),
-                };
-                Value::Text(values.iter().map(word).collect::<Vec<_>>().join(","))
-            }
-            _ => continue,
-        };
-        job.set(name, value);
+        if let Some(value) = protocols::value_of(&value(name)?) {
+            job.set(name, value);
+        }
     }
     let of_nodes = match job.get("task") {
         Value::Text(task) => task.parse::<Task>().is_ok_and(Task::is_of_nodes),
@@ -267,11 +272,32 @@ fn read_row(reads: &Reads, call: &Call, batch: &RecordBatch, number: usize, row:
         job.set("batch_nodes", BATCH_OF_ITEMS);
     }
     let load = text(LOAD)?;
-    if reads.as_loaded && load.is_some() && *job.get("epochs") == Value::Null {
+    if reads.as_loaded && load.is_some() && job.get("epochs").is_null() {
         job.set("epochs", 0);
     }
     let label = text(LABEL_OPTION)?.or(text(OLDER_LABEL_OPTION)?);
-    let options = job.resolve().map_err(|error| error.to_string()).and_then(|options| match &label {
+    let graph = text("graph")?;
+    let mut choice = SplitChoice { scheme: text("split_scheme")?, split: integer("split")?, pairs: None };
+    if let (Some(pairs), Some(graph)) = (&mut given.pairs, &graph) {
+        choice.pairs = Some(pairs.of_graph(graph)?);
+    }
+    let said = choice.scheme.clone();
+    let followed = match text(PROTOCOL)? {
+        None => Ok(None),
+        Some(name) => protocols::follow(&name, &given.protocols, graph.as_deref(), &mut job, &mut choice),
+    };
+    let departures = followed.as_ref().ok().cloned().flatten();
+    let resolved = followed.and_then(|_| job.resolve().map_err(|error| error.to_string()));
+    let options = resolved.and_then(|options| match (&choice.pairs, said) {
+        (Some(_), _) if options.task != Task::LinkPrediction => {
+            Err(format!("pairs are given, and {} reads none: leave them out", options.task.name()))
+        }
+        (Some(_), Some(scheme)) => {
+            Err(format!("pairs are given, and split_scheme is `{scheme}`: leave one of them out"))
+        }
+        _ => Ok(options),
+    });
+    let options = options.and_then(|options| match &label {
         Some(label) if label != LABEL && options.task == Task::LinkPrediction => {
             let (option, task) = (LABEL_OPTION, options.task.name());
             Err(OptionError::Unread { option, value: label.clone(), task }.to_string())
@@ -281,9 +307,10 @@ fn read_row(reads: &Reads, call: &Call, batch: &RecordBatch, number: usize, row:
     Ok(JobRow {
         batch: number,
         row,
-        graph: text("graph")?,
+        graph,
         label,
-        choice: SplitChoice { scheme: text("split_scheme")?, split: integer("split")? },
+        choice,
+        departures,
         save: if reads.save { text(SAVE)? } else { None },
         options,
         job,

@@ -4,6 +4,7 @@ mod collection;
 mod columns;
 mod complexes;
 mod embed;
+mod given;
 mod graph;
 mod item_table;
 mod items;
@@ -22,6 +23,7 @@ mod types;
 
 use bonnet_sql::Function;
 
+pub use self::given::protocols::{audit_rows, protocol_rows};
 pub use self::notices::{FailedRuns, Notices};
 
 /// The registrations.

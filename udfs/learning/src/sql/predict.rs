@@ -1,4 +1,5 @@
-//! `predict(jobs [, complexes => relation] [, items => relation] [, option => value ...])`.
+//! `predict(jobs [, complexes => relation] [, items => relation] [, pairs => relation] [, protocols => relation]
+//! [, option => value ...])`.
 
 use std::sync::Arc;
 
@@ -28,6 +29,8 @@ pub fn predict() -> Function {
             Parameter::relation("jobs", "One row a run, as train takes them."),
             super::complexes::parameter(),
             super::item_table::parameter(),
+            super::given::pairs::parameter(),
+            super::given::protocols::parameter(),
         ])
         .open_options()
         .returns(

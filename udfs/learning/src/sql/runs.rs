@@ -21,10 +21,12 @@ use serde_json::json;
 use super::collection::LoadedCollection;
 use super::columns::LABEL;
 use super::complexes::{self, COMPLEXES, ComplexTable};
+use super::given::pairs::{self, PAIRS, PairTable};
+use super::given::protocols::{self, PROTOCOL, PROTOCOLS};
 use super::graph::{LoadedGraph, RequiredParts};
 use super::item_table::{self, ITEMS, ItemTable};
 use super::items::OwnedItems;
-use super::jobs::{self, JobRow, LABEL_OPTION, OLDER_LABEL_OPTION, Reads};
+use super::jobs::{self, Given, JobRow, LABEL_OPTION, OLDER_LABEL_OPTION, Reads};
 use super::notices::{FailedRuns, Notices};
 use super::provenance::{self, Provenance};
 use super::splits::ItemsError;
@@ -58,6 +60,7 @@ pub(super) trait Answer: Sync {
             match field.name().as_str() {
                 "status" => Arc::new(StringArray::from(vec![status])),
                 "error" => Arc::new(StringArray::from(vec![error])),
+                PROTOCOL => Arc::new(StringArray::from(vec![protocols::of_all(call)])),
                 name => match provenance::COLUMNS.iter().position(|column| *column == name) {
                     Some(i) => Arc::clone(&start[i]),
                     None => new_null_array(field.data_type(), 1),
@@ -77,6 +80,8 @@ pub(super) struct CompletedRun {
     pub epochs: Vec<EpochRecord>,
     /// The file of its parameters.
     pub saved: Option<String>,
+    /// Where the job says otherwise than its protocol.
+    pub departures: Option<String>,
     pub start: Provenance,
 }
 
@@ -120,11 +125,15 @@ pub(super) fn bind(answer: impl Answer + Send + 'static, call: &Call) -> Result<
     for given in &call.inputs[1..] {
         inputs.push(match given.name.as_str() {
             ITEMS => item_table::check(reads.function, &given.schema, jobs::name_graphs(call))?,
+            PAIRS => pairs::check(reads.function, &given.schema)?,
+            PROTOCOLS => protocols::check(reads.function, &given.schema)?,
             _ => complexes::check(reads.function, &given.schema)?,
         });
     }
-    if inputs.len() > 2 {
-        return usage_error(format!("{}: complexes and items are both given: keep one of them", reads.function));
+    let given: Vec<&str> = [COMPLEXES, ITEMS, PAIRS].into_iter().filter(|name| call.input(name).is_some()).collect();
+    if given.len() > 1 {
+        let given = given.join(" and ");
+        return usage_error(format!("{}: {given} are both given: keep one of them", reads.function));
     }
     let own = answer.fields(call);
     if let Some(field) = own.iter().find(|field| input.field_with_name(field.name()).is_ok()) {
@@ -159,7 +168,10 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
         Some(input) => Some(ItemTable::new(&run.collect(input)?)?),
         None => None,
     };
-    let mut jobs = jobs::read(&answer.reads(), call, &batches)?;
+    let pairs = call.input(PAIRS).map(|input| PairTable::new(&run.collect(input)?)).transpose()?;
+    let protocols = call.input(PROTOCOLS).map(|input| protocols::read(&run.collect(input)?)).transpose()?;
+    let mut given = Given { pairs, protocols: protocols.unwrap_or_default() };
+    let mut jobs = jobs::read(&answer.reads(), call, &mut given, &batches)?;
     let closed = jobs::doors_closed(run.context().session_config().options());
     if let Some(what) = jobs.iter().find_map(JobRow::door).filter(|_| closed) {
         let text = format!("{what} is refused: bonnet.external_access is off in this session");
@@ -438,7 +450,10 @@ fn one<'a>(
     host.check().ok()?;
     let epochs = job.options.as_ref().map_or(0, |options| u64::from(options.epochs));
     let monitor = RunMonitor { host, left: AtomicU64::new(epochs) };
-    let start = job.options.as_ref().map(|options| Provenance::now(loaded.content(options, job.label())));
+    let start = job.options.as_ref().map(|options| {
+        let read = loaded.content(options, job.label());
+        Provenance::now(job.choice.pairs.iter().fold(read, |read, pairs| read + pairs.hash()))
+    });
     let start = start.unwrap_or_default();
     let attempt = || -> std::result::Result<Option<Vec<ArrayRef>>, Failure> {
         let Some(done) = train_one(loaded, job, place, start, &monitor)? else { return Ok(None) };
@@ -509,6 +524,9 @@ fn train_one(
         // Items have no name: two tables of them make two files.
         description["items"] = json!(start.graph_hash());
     }
+    if let Some(pairs) = &job.choice.pairs {
+        description[PAIRS] = json!(pairs.hash().to_string());
+    }
     let file = job.save.as_deref().map(|folder| file_of(Path::new(folder), job, options, &description)).transpose()?;
     let mut epochs = Vec::new();
     let mut observe = |record: &EpochRecord| {
@@ -532,7 +550,8 @@ fn train_one(
         saved.map_err(|error| Failure::error(format!("save: {error}")))?;
     }
     let saved = file.map(|file| file.display().to_string());
-    Ok(Some(CompletedRun { items, outcome, features, epochs, saved, start }))
+    let departures = job.departures.clone();
+    Ok(Some(CompletedRun { items, outcome, features, epochs, saved, departures, start }))
 }
 
 /// The file for a run's parameters. The folder is made now: a run whose result has no place need not start.

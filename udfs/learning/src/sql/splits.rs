@@ -11,6 +11,7 @@ use bonnet_sql::{KeyColumn, KeyIndex, Run, TableColumns, execution_error};
 use datafusion::catalog::TableProvider;
 use datafusion::common::Result;
 
+use super::given::pairs::PairRows;
 use super::provenance::ContentHash;
 use crate::{Part, Split, SplitError};
 
@@ -20,6 +21,8 @@ pub(super) const DRAWN: &str = "random:60/20/20";
 pub(super) struct SplitChoice {
     pub scheme: Option<String>,
     pub split: Option<i64>,
+    /// The pairs of link prediction, where the call gives them.
+    pub pairs: Option<Arc<PairRows>>,
 }
 
 /// The rows of a stored split.

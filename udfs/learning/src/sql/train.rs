@@ -1,4 +1,5 @@
-//! `train(jobs [, complexes => relation] [, items => relation] [, option => value ...])`.
+//! `train(jobs [, complexes => relation] [, items => relation] [, pairs => relation] [, protocols => relation]
+//! [, option => value ...])`.
 
 use std::sync::{Arc, LazyLock};
 
@@ -6,6 +7,7 @@ use arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use arrow::datatypes::{DataType, Field};
 use bonnet_sql::{Body, Call, Function, Parameter};
 
+use super::given::protocols::{self, DEPARTURES, PROTOCOL};
 use super::jobs::{Reads, SAVE, run_columns};
 use super::provenance;
 use super::runs::{self, Answer, CompletedRun, field, ok_columns};
@@ -42,12 +44,15 @@ pub fn train() -> Function {
             Parameter::relation("jobs", "One row a run: graph, model, and any options of it as columns."),
             super::complexes::parameter(),
             super::item_table::parameter(),
+            super::given::pairs::parameter(),
+            super::given::protocols::parameter(),
         ])
         .open_options()
         .returns(
             "the job's columns, status, error, test_accuracy, val_accuracy and so on with macro_f1, f1, auc, ap, mae, mse, rmse, r2; \
              best_epoch, epochs_run, parameters, train_seconds, test_seconds, peak_memory (bytes), device, input_features (what \
-             the option features was, auto as what it stood for); with save also saved, the path of the file; and what it takes \
+             the option features was, auto as what it stood for); with save also saved, the path of the file; with a protocol its name, \
+             where the jobs have no such column, and departures, what the job says otherwise than the protocol; and what it takes \
              to redo the run: engine_version, host_threads, started_at, graph_hash (of the tables that it read with the column \
              of the labels, whatever the order of their rows)",
         )
@@ -90,6 +95,8 @@ impl Answer for Train {
         fields.push(field("peak_memory", DataType::Int64));
         fields.extend(["device", "input_features"].map(|name| field(name, DataType::Utf8)));
         fields.extend(saves(call).then(|| field("saved", DataType::Utf8)));
+        fields.extend(protocols::of_all(call).map(|_| field(PROTOCOL, DataType::Utf8)));
+        fields.extend(protocols::is_named(call).then(|| field(DEPARTURES, DataType::Utf8)));
         fields.extend(provenance::fields());
         fields
     }
@@ -109,6 +116,8 @@ impl Answer for Train {
         columns.push(text(Some(outcome.device)));
         columns.push(text(Some(&run.features.to_string())));
         columns.extend(saves(call).then(|| text(run.saved.as_deref())));
+        columns.extend(protocols::of_all(call).map(|name| text(Some(name))));
+        columns.extend(protocols::is_named(call).then(|| text(run.departures.as_deref())));
         columns.extend(run.start.columns());
         Ok(columns)
     }

@@ -1,4 +1,5 @@
-//! `training_curve(jobs [, complexes => relation] [, items => relation] [, option => value ...])`.
+//! `training_curve(jobs [, complexes => relation] [, items => relation] [, pairs => relation] [, protocols => relation]
+//! [, option => value ...])`.
 
 use std::sync::Arc;
 
@@ -21,6 +22,8 @@ pub fn training_curve() -> Function {
             Parameter::relation("jobs", "One row a run, as train takes them."),
             super::complexes::parameter(),
             super::item_table::parameter(),
+            super::given::pairs::parameter(),
+            super::given::protocols::parameter(),
         ])
         .open_options()
         .returns(

@@ -8,13 +8,13 @@ use super::{Embedding, Objective, Outputs, Step};
 use crate::data::{LinkSplit, NonEdges, Part};
 use crate::ground::{Axis, Matrix, padded};
 use crate::kernels::pairs::{self, PairLoss};
-use crate::options::{SelectBy, TrainOptions};
+use crate::options::{Negatives, SelectBy, TrainOptions};
 use crate::spaces::{self, Space};
 use crate::tasks::metrics::{FigureSet, Metrics, auc, average_precision};
 
 /// The outputs of the model are the vectors that the decoder reads. Training pairs without an edge are uniform among
 /// those of the graph of training edges, as many as there are training edges: held-out edges may be among them, since
-/// training knows nothing of those.
+/// training knows nothing of those. They are drawn in every epoch or once, or the split gives them.
 pub(crate) struct LinkObjective<'a> {
     split: &'a LinkSplit,
     options: &'a TrainOptions,
@@ -38,16 +38,17 @@ impl<'a> LinkObjective<'a> {
     ) -> Result<Self, Stopped> {
         let (n, positives) = (graph.n_nodes(), split.train.len());
         let held_out = split.pairs().count();
-        reservation.grow(8 * (n + 1) + 16 * positives + PairLoss::bytes(n, 2 * positives) + 8 * held_out)?;
-        let mut pairs = split.train.clone();
-        pairs.resize(2 * positives, (0, 0));
+        let all = positives + if split.train_non_edges.is_empty() { positives } else { split.train_non_edges.len() };
+        reservation.grow(8 * (n + 1) + 8 * all + PairLoss::bytes(n, all) + 8 * held_out)?;
+        let mut pairs = [split.train.as_slice(), &split.train_non_edges].concat();
+        pairs.resize(all, (0, 0));
         Ok(Self {
             split,
             options,
             graph,
             free: NonEdges::new(graph),
             pairs,
-            loss: PairLoss::new(n, 2 * positives),
+            loss: PairLoss::new(n, all),
             logits: vec![0.0; held_out],
             space: None,
         })
@@ -105,7 +106,10 @@ impl Objective for LinkObjective<'_> {
     }
 
     fn begin(&mut self, epoch: u32) -> bool {
-        self.free.draw(&mut self.pairs[self.split.train.len()..], self.options.seed, epoch);
+        let drawn = self.options.negatives == Negatives::EachEpoch || epoch == 1;
+        if self.split.train_non_edges.is_empty() && drawn {
+            self.free.draw(&mut self.pairs[self.split.train.len()..], self.options.seed, epoch);
+        }
         // Their nodes may be any: the step reads all.
         epoch == 1
     }

@@ -198,7 +198,7 @@ impl<'a> ItemScores<'a> {
             SelectBy::F1 => metrics.f1 = self.f1(),
             SelectBy::Auc => metrics.auc = self.auc(),
             SelectBy::Ap => metrics.ap = self.ap(),
-            SelectBy::Accuracy | SelectBy::Loss | SelectBy::Mae | SelectBy::Mse => {}
+            SelectBy::Accuracy | SelectBy::Loss | SelectBy::Last | SelectBy::Mae | SelectBy::Mse => {}
         }
         metrics
     }

@@ -143,6 +143,35 @@ fn the_loss_of_an_epoch_is_that_of_its_pairs() {
 }
 
 #[test]
+fn given_and_fixed_pairs_are_those_of_every_epoch() {
+    let data = planted(150, true);
+    let drawn = links(&data);
+    let curve = |split: &LinkSplit, negatives: &str| {
+        let job = job("gcn", "inner_product").with("epochs", 3).with("seed", 6).with("negatives", negatives);
+        let mut losses = Vec::new();
+        let mut observe = |record: &EpochRecord| losses.push(record.train_loss);
+        let options = job.resolve().unwrap();
+        train(Place::Cpu, Items::Links(&data, split), None, &options, &Unmonitored, &mut observe).unwrap();
+        losses
+    };
+    // The pairs of the first epoch, given: the run is that of fixed pairs, and another one from the second epoch on.
+    let mut first = vec![(0, 0); drawn.train.len()];
+    let graph = Graph::from_edges(150, &drawn.train);
+    NonEdges::new(&graph).draw(&mut first, 6, 1);
+    first.retain(|&(u, v)| !data.graph.has_edge(u, v));
+    let given = LinkSplit { train_non_edges: first.clone(), ..drawn.clone() };
+    assert_eq!(curve(&given, "each_epoch"), curve(&given, "fixed"));
+    let (fixed, fresh) = (curve(&drawn, "fixed"), curve(&drawn, "each_epoch"));
+    assert_eq!(fixed[0], fresh[0]);
+    assert_ne!(fixed[1..], fresh[1..]);
+    // Whatever is given of other parts, an edge among the pairs that are none is refused.
+    let wrong = LinkSplit { train_non_edges: vec![drawn.val[0]], ..drawn.clone() };
+    let options = job("gcn", "inner_product").resolve().unwrap();
+    let error = train(Place::Cpu, Items::Links(&data, &wrong), None, &options, &Unmonitored, &mut |_| {}).unwrap_err();
+    assert!(error.to_string().contains("is an edge of"), "{error}");
+}
+
+#[test]
 fn the_number_of_threads_changes_no_bit() {
     let data = planted(700, true);
     let split = links(&data);

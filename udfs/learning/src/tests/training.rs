@@ -131,6 +131,21 @@ fn the_selected_epoch_follows_the_rule() {
 }
 
 #[test]
+fn the_last_epoch_is_the_answer_where_it_is_asked_for() {
+    let data = planted(400, true);
+    let job = Job::new("gcn").with("epochs", 40).with("dropout", 0.9).with("lr", 0.2);
+    let last = outcome(&data, &job.clone().with("select_by", "last").with("patience", 2), true);
+    assert_eq!((last.best_epoch, last.epochs_run), (40, 40));
+    // Without a validation part nothing selects either: the same parameters.
+    let options = TrainOptions { keep_embeddings: true, test_each_epoch: true, ..job.resolve().unwrap() };
+    let blind = Split { val: vec![], ..split(&data) };
+    let blind = train(Place::Cpu, Items::Nodes(&data, &blind), None, &options, &Unmonitored, &mut |_| {}).unwrap();
+    assert_eq!(last.weights, blind.weights);
+    let best = outcome(&data, &job, true);
+    assert!(best.best_epoch < 40 && best.val.accuracy >= last.val.accuracy, "{} {:?}", best.best_epoch, best.val);
+}
+
+#[test]
 fn optimisers_and_stand_ins_train() {
     let data = planted(300, true);
     for (optimizer, features) in [("adamw", "identity"), ("sgd", "degree"), ("adam", "random:12")] {

@@ -86,7 +86,8 @@ pub struct Outcome {
 ///
 /// An epoch is one step on all training items (a step for each batch in graph tasks, and for each
 /// [`TrainOptions::batch_nodes`] training nodes where they are given), then the validation figures. The
-/// selected epoch has the best figure of `options.select_by`, among equals the lowest validation loss, then the earliest.
+/// selected epoch has the best figure of `options.select_by`, among equals the lowest validation loss, then the earliest; by
+/// [`SelectBy::Last`] it is the last one, and no patience ends the run before.
 /// `observe` receives the record of every epoch as it ends.
 ///
 /// Time a step: O(layers * (edges * hidden + nodes * hidden^2) + entries of the features * hidden). Memory:
@@ -542,6 +543,7 @@ fn figure(select_by: SelectBy, record: &EpochRecord) -> f64 {
         SelectBy::Mae => record.val.mae.map(|error| -error),
         SelectBy::Mse => record.val.mse.map(|error| -error),
         SelectBy::Loss => record.val_loss.map(|loss| -loss),
+        SelectBy::Last => Some(f64::from(record.epoch)),
     };
     figure.unwrap_or(f64::NEG_INFINITY)
 }
