@@ -163,8 +163,8 @@ impl MemoryTable {
 /// The rows of a table in memory, to be put back.
 #[derive(Debug)]
 pub(crate) enum KeptBatches {
-    /// All that it had, with the memory that holds them.
-    All(Vec<Vec<RecordBatch>>, MemoryReservation),
+    /// All that it had, and the memory that they hold.
+    All { rows: Vec<Vec<RecordBatch>>, _reserved: MemoryReservation },
     /// The first so many batches of each partition.
     First(Vec<usize>),
 }
@@ -190,7 +190,7 @@ impl MemoryTable {
                 reserved.try_grow(batches.iter().map(|batch| counter.count_batch(batch)).sum())?;
                 all.push(batches);
             }
-            KeptBatches::All(all, reserved)
+            KeptBatches::All { rows: all, _reserved: reserved }
         };
         let unchanged = self.version.get().as_ref() == Some(&version);
         Ok(unchanged.then_some((version, kept)))
@@ -206,7 +206,7 @@ impl MemoryTable {
         let changing = self.version.change_from(after)?;
         for (place, partition) in partitions.iter_mut().enumerate() {
             match kept {
-                KeptBatches::All(all, _) => **partition = all.get(place).cloned().unwrap_or_default(),
+                KeptBatches::All { rows, .. } => **partition = rows.get(place).cloned().unwrap_or_default(),
                 KeptBatches::First(counts) => partition.truncate(counts.get(place).copied().unwrap_or_default()),
             }
         }

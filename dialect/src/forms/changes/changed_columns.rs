@@ -37,7 +37,7 @@ pub(crate) async fn name(state: &SessionState, statement: &mut SqlStatement) -> 
         }
         _ => return Ok(()),
     };
-    columns.retain(|column| last(column).is_some_and(|name| name.quote_style.is_none()));
+    columns.retain_mut(|column| last(column).is_some_and(|name| name.quote_style.is_none()));
     if columns.is_empty() {
         return Ok(());
     }

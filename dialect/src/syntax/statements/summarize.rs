@@ -54,7 +54,9 @@ pub fn summary(query: &Query, schema: &Schema) -> Result<SqlStatement> {
     let text = format!("SELECT {names} FROM ({}) ORDER BY {PLACE}", parts.join(" UNION ALL "));
     let mut statement = DFParserBuilder::new(text.as_str()).with_dialect(&BonnetDialect).build()?.parse_statement()?;
     let mut rows = Rows { query, found: 0 };
-    let _ = walk(&mut statement, &mut rows);
+    if let SqlStatement::Statement(statement) = &mut statement {
+        let _ = walk(statement.as_mut(), &mut rows);
+    }
     if rows.found != parts.len() {
         return Err(Error::statement("SUMMARIZE: the summary has lost its query"));
     }
