@@ -61,6 +61,6 @@ async fn rows_of(session: &Session, table: &TableReference, adds: bool) -> Resul
         return Ok(RowsOf::MadeHere);
     }
     let kept = KeptRows::of(schema.as_ref(), table, adds).await?;
-    let changing = |before| Changing { schema: Arc::clone(schema), table: table.clone(), before };
+    let changing = |before| Changing { schema: Arc::clone(schema), table: table.to_string(), before };
     Ok(kept.map_or(RowsOf::Other, |before| RowsOf::Kept(Box::new(changing(before)))))
 }
