@@ -19,8 +19,8 @@ UNION ALL SELECT 'race ' || "raceId", 'race', start, [year, round] FROM :'races_
 UNION ALL SELECT 'result ' || "resultId", 'result', start,
        [grid, "positionOrder", CAST(position IS NULL AS INT), points, laps, CAST("statusId" = 1 AS INT), CAST("statusId" BETWEEN 11 AND 19 AS INT)]
 FROM :'results_file' JOIN f1_races ON race = "raceId"
-UNION ALL SELECT 'standing ' || "driverStandingsId", 'standing', start, [points, position, wins] FROM :'standings_file' JOIN f1_races ON race = "raceId"
-UNION ALL SELECT 'constructor standing ' || "constructorStandingsId", 'constructor standing', start, [points, position, wins]
+UNION ALL SELECT 'standing ' || "driverStandingsId", 'standing', start, [points, coalesce(position, 0), wins] FROM :'standings_file' JOIN f1_races ON race = "raceId"
+UNION ALL SELECT 'constructor standing ' || "constructorStandingsId", 'constructor standing', start, [points, coalesce(position, 0), wins]
 FROM :'constructor_standings_file' JOIN f1_races ON race = "raceId"
 UNION ALL SELECT 'constructor result ' || "constructorResultsId", 'constructor result', start, [points]
 FROM :'constructor_results_file' JOIN f1_races ON race = "raceId"

@@ -70,7 +70,7 @@ pub fn models() -> String {
     );
     let sampled = bonnet_learning::models().iter().filter(|model| model.takes_items_of_graphs());
     let sampled: Vec<String> = sampled.map(|model| format!("`{}`", model.name)).collect();
-    let _ = write!(page, "{ITEMS_OF_A_GRAPH}It is read by {}.\n", sampled.join(", "));
+    let _ = writeln!(page, "{ITEMS_OF_A_GRAPH}It is read by {}.", sampled.join(", "));
     for model in bonnet_learning::models() {
         let _ = write!(
             page,
