@@ -1,6 +1,8 @@
 //! Curvature and resistance of edges.
 
-use bonnet_curvature::{Measure, OllivierOptions, effective_resistance, ollivier_ricci};
+use bonnet_curvature::{
+    FlowOptions, Measure, MeasuredGraph, OllivierOptions, effective_resistance, ollivier_ricci, ricci_flow,
+};
 
 use super::*;
 
@@ -18,12 +20,28 @@ pub(crate) fn ollivier(c: &mut Criterion) -> Result<()> {
                 b.iter(|| ollivier_ricci(&graph, black_box(options), &Unmonitored));
             });
         }
+        let lengths: Vec<f64> = graph.edges().map(|(u, v)| 0.5 + f64::from((u ^ v) % 64) / 64.0).collect();
+        let space = MeasuredGraph { graph: &graph, lengths: Some(&lengths), measures: None };
+        group.bench_function(BenchmarkId::new(name, "lengths_half_stays"), |b| {
+            b.iter(|| ollivier_ricci(black_box(space), &lazy, &Unmonitored));
+        });
     }
     for (name, generated) in shapes(1_000)? {
         let graph = graph(&generated);
         group.throughput(Throughput::Elements(graph.n_edges() as u64));
         group.bench_function(BenchmarkId::new(name, "random_walk_1000"), |b| {
             b.iter(|| ollivier_ricci(&graph, black_box(&walk), &Unmonitored));
+        });
+    }
+    group.finish();
+
+    let mut group = c.benchmark_group("ricci_flow");
+    let options = FlowOptions { steps: 5, ..FlowOptions::default() };
+    for (name, generated) in shapes(1_000)? {
+        let graph = graph(&generated);
+        group.throughput(Throughput::Elements(graph.n_edges() as u64));
+        group.bench_function(BenchmarkId::new(name, "5_steps"), |b| {
+            b.iter(|| ricci_flow(black_box(&graph), None, &options, &Unmonitored, &mut |_| Ok(())));
         });
     }
     group.finish();

@@ -32,6 +32,7 @@
 //! | `tally` | what a sweep counts |
 //! | `sampled`, `sampling`, `spread` | estimates from a sample of anchors, with standard errors |
 //! | `directed` | distances along arcs |
+//! | `lengths` | distances where edges have lengths |
 //! | `adjacency`, `members`, `centre`, `fixed` | the graph of a search, the nodes of components, the numbers of one centre, inverse distances as integers |
 
 mod adjacency;
@@ -41,6 +42,7 @@ mod core;
 mod directed;
 mod fixed;
 mod lanes;
+mod lengths;
 mod members;
 mod order;
 mod pendant;
@@ -56,6 +58,7 @@ mod undirected;
 use bonnet_graph::{Graph, Monitor, Stopped};
 
 use bonnet_graph::isa::Isa;
+pub use lengths::weighted_midpoint_curvature;
 pub use plan::MidpointPlan;
 pub(crate) use sampling::SplitMix64;
 
@@ -111,6 +114,19 @@ pub enum MidpointError {
     /// A factor for unreachable pairs that gives no distance.
     #[error("unreachable is {0}; give a positive number: unreachable pairs are that many largest distances apart")]
     Unreachable(f64),
+    /// There is not one length for each edge: how many edges and how many values there are.
+    #[error("{0} edges and {1} lengths: one is needed for each edge")]
+    Lengths(usize, usize),
+    /// The length of an edge is not a positive finite number: its endpoints and the value.
+    #[error("the edge ({src}, {dst}) has the length {length}: expected a positive finite number")]
+    Length {
+        /// The smaller endpoint.
+        src: u32,
+        /// The larger endpoint.
+        dst: u32,
+        /// The value.
+        length: f64,
+    },
     /// An arc that leads out of the graph.
     #[error("arc {arc} joins nodes {from} and {to}, but there are only {nodes} nodes")]
     NodeOutOfRange {

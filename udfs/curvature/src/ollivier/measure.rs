@@ -1,100 +1,19 @@
-//! The measures that Ollivier-Ricci curvature transports, as whole masses.
+//! The measures that Ollivier-Ricci curvature transports.
 
 use bonnet_graph::{Graph, Monitor, Stopped};
 
+use super::given::NodeMeasures;
+use super::masses::{FINE, Fraction, LARGEST, Masses};
 use super::options::{Measure, OllivierOptions};
-
-/// The total of masses that are not whole multiples of anything: a mass is within a few 2^-60 of its value.
-const FINE: i64 = 1 << 60;
-/// The largest total of exact masses; sums of two fit 64 bits.
-pub(super) const LARGEST: i64 = 1 << 61;
-/// The largest denominator of a laziness that counts as a simple fraction.
-const LARGEST_DENOMINATOR: i64 = 1 << 16;
-
-/// A part of the whole: `numerator / denominator`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fraction {
-    pub(super) numerator: i64,
-    pub(super) denominator: i64,
-}
-
-impl Fraction {
-    /// The simplest fraction that is the number `x` of [0, 1] to the last bit; `None` where it has a large denominator.
-    pub(super) fn exactly(x: f64) -> Option<Self> {
-        // Convergents of the continued fraction; the first that rounds to x is it.
-        let (mut before, mut last) = ((0i64, 1i64), (1i64, 0i64));
-        let mut rest = x;
-        loop {
-            let whole = rest.floor();
-            if whole > LARGEST_DENOMINATOR as f64 {
-                return None;
-            }
-            let next = (whole as i64 * last.0 + before.0, whole as i64 * last.1 + before.1);
-            if next.1 > LARGEST_DENOMINATOR {
-                return None;
-            }
-            if next.0 as f64 / next.1 as f64 == x {
-                return Some(Self { numerator: next.0, denominator: next.1 });
-            }
-            (before, last) = (last, next);
-            rest = 1.0 / (rest - whole);
-        }
-    }
-}
-
-pub(super) fn gcd(mut a: i64, mut b: i64) -> i64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
-
-/// The least common multiple; `None` where it is above `largest`.
-pub(super) fn lcm(a: i64, b: i64, largest: i64) -> Option<i64> {
-    (a / gcd(a, b)).checked_mul(b).filter(|lcm| *lcm <= largest)
-}
-
-/// A measure: the nodes that carry mass, the measure's own node first, and their masses, whole parts of `total`.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Masses {
-    pub(super) nodes: Vec<u32>,
-    pub(super) masses: Vec<i64>,
-    pub(super) total: i64,
-}
-
-impl Masses {
-    fn clear(&mut self, node: u32) {
-        self.nodes.clear();
-        self.masses.clear();
-        self.nodes.push(node);
-        self.masses.push(0);
-    }
-
-    fn push(&mut self, node: u32, mass: i64) {
-        self.nodes.push(node);
-        self.masses.push(mass);
-    }
-
-    /// Counts in parts of another total. What is lost to rounding goes to the measure's own node, so that a symmetry of
-    /// the graph is one of the masses.
-    pub(super) fn rescale(&mut self, total: i64) {
-        if total == self.total {
-            return;
-        }
-        let mut sum = 0;
-        for mass in &mut self.masses {
-            *mass = (i128::from(*mass) * i128::from(total) / i128::from(self.total)) as i64;
-            sum += *mass;
-        }
-        self.masses[0] += total - sum;
-        self.total = total;
-    }
-}
+use super::search::Roads;
 
 /// Makes the measures of one graph. Holds 4 bytes a node.
 #[derive(Debug)]
-pub(super) struct Measures {
+pub(super) struct Measures<'a> {
     options: OllivierOptions,
+    /// The lengths of edges, where they have any, and the measures that are given, where they are.
+    roads: Option<Roads<'a>>,
+    given: Option<&'a NodeMeasures>,
     laziness: Option<Fraction>,
     /// Where a node stands in the measure being made; `u32::MAX` elsewhere.
     position: Vec<u32>,
@@ -102,11 +21,18 @@ pub(super) struct Measures {
     next: Masses,
 }
 
-impl Measures {
+impl<'a> Measures<'a> {
     /// For a graph of `n` nodes.
-    pub(super) fn new(n: usize, options: &OllivierOptions) -> Self {
+    pub(super) fn new(
+        n: usize,
+        options: &OllivierOptions,
+        roads: Option<Roads<'a>>,
+        given: Option<&'a NodeMeasures>,
+    ) -> Self {
         Self {
             options: options.clone(),
+            roads,
+            given,
             laziness: Fraction::exactly(options.alpha),
             position: vec![u32::MAX; n],
             now: Vec::new(),
@@ -125,22 +51,52 @@ impl Measures {
         monitor: &dyn Monitor,
     ) -> Result<(), Stopped> {
         into.clear(v);
+        if let Some(given) = self.given {
+            given.at(v, into);
+            self.stay(into);
+            return Ok(());
+        }
         if graph.degree(v) == 0 {
             into.masses[0] = 1;
             into.total = 1;
             return Ok(());
         }
-        match self.options.measure {
-            Measure::Uniform => {
+        match (self.options.measure, self.roads) {
+            (Measure::Exponential, Some(roads)) => self.exponential(roads, v, into),
+            (Measure::Uniform | Measure::Exponential, _) => {
                 graph.neighbors(v).iter().for_each(|&u| into.push(u, 1));
                 into.total = graph.degree(v) as i64;
             }
-            Measure::TwoHop => self.two_hop(graph, v, into),
-            Measure::RandomWalk => self.walk(graph, v, into, true, monitor)?,
-            Measure::TransitionPower => self.walk(graph, v, into, false, monitor)?,
+            (Measure::TwoHop, _) => self.two_hop(graph, v, into),
+            (Measure::RandomWalk, _) => self.walk(graph, v, into, true, monitor)?,
+            (Measure::TransitionPower, _) => self.walk(graph, v, into, false, monitor)?,
         }
         self.stay(into);
         Ok(())
+    }
+
+    /// e^(-length^power) on each neighbour, normalised; the same on each where all of these vanish.
+    fn exponential(&self, roads: Roads<'_>, v: u32, into: &mut Masses) {
+        // Less the smallest exponent, so that no neighbour's share vanishes for being far on the whole.
+        let exponent = |length: f64| length.powf(self.options.power);
+        let least = roads.from(v).map(|(_, length)| exponent(length)).fold(f64::INFINITY, f64::min);
+        let share = |length: f64| match exponent(length) {
+            far if far.is_finite() => (least - far).exp(),
+            _ if least.is_finite() => 0.0,
+            _ => 1.0,
+        };
+        let mut shares: Vec<f64> = roads.from(v).map(|(_, length)| share(length)).collect();
+        // In the order of their sizes, so that nodes with the same lengths have the same masses.
+        shares.sort_unstable_by(f64::total_cmp);
+        let sum: f64 = shares.iter().sum();
+        let mut left = FINE;
+        for (u, length) in roads.from(v) {
+            let mass = ((share(length) / sum * FINE as f64) as i64).min(left);
+            left -= mass;
+            into.push(u, mass);
+        }
+        into.masses[0] += left;
+        into.total = FINE;
     }
 
     /// 0.5 : 0.125 : 0.025 is 20 : 5 : 1.
@@ -238,14 +194,6 @@ impl Measures {
     }
 }
 
-/// Brings two measures to one total: exactly where the least common multiple of theirs is small enough.
-pub(super) fn common_total(a: &mut Masses, b: &mut Masses) -> i64 {
-    let total = lcm(a.total, b.total, LARGEST).unwrap_or(FINE);
-    a.rescale(total);
-    b.rescale(total);
-    total
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,7 +201,7 @@ mod tests {
 
     fn measure(graph: &Graph, v: u32, options: OllivierOptions) -> Vec<(u32, f64)> {
         let mut masses = Masses::default();
-        Measures::new(graph.n_nodes(), &options).at(graph, v, &mut masses, &Unmonitored).unwrap();
+        Measures::new(graph.n_nodes(), &options, None, None).at(graph, v, &mut masses, &Unmonitored).unwrap();
         assert_eq!(masses.masses.iter().sum::<i64>(), masses.total);
         let mut found: Vec<_> = masses
             .nodes
@@ -278,7 +226,9 @@ mod tests {
     fn measures_of_a_path_are_those_worked_out_by_hand() {
         // 0 - 1 - 2 - 3 - 4, at the node 1.
         let path = Graph::from_edges(5, &[(0, 1), (1, 2), (2, 3), (3, 4)]);
-        let at = |measure, alpha, steps| self::measure(&path, 1, OllivierOptions { measure, alpha, steps });
+        let at = |measure, alpha, steps| {
+            self::measure(&path, 1, OllivierOptions { measure, alpha, steps, ..Default::default() })
+        };
         assert_close(&at(Measure::Uniform, 0.0, 2), &[(0, 0.5), (2, 0.5)]);
         assert_close(&at(Measure::Uniform, 0.5, 2), &[(0, 0.25), (1, 0.5), (2, 0.25)]);
         assert_close(&at(Measure::TwoHop, 0.0, 2), &[(0, 5. / 31.), (1, 20. / 31.), (2, 5. / 31.), (3, 1. / 31.)]);
@@ -298,24 +248,12 @@ mod tests {
     }
 
     #[test]
-    fn fractions_are_found_and_only_those() {
-        let fraction = |numerator, denominator| Some(Fraction { numerator, denominator });
-        assert_eq!(Fraction::exactly(0.0), fraction(0, 1));
-        assert_eq!(Fraction::exactly(1.0), fraction(1, 1));
-        assert_eq!(Fraction::exactly(0.1), fraction(1, 10));
-        assert_eq!(Fraction::exactly(2.0 / 3.0), fraction(2, 3));
-        assert_eq!(Fraction::exactly(0.123), fraction(123, 1000));
-        assert_eq!(Fraction::exactly(std::f64::consts::FRAC_1_PI), None);
-        assert_eq!(Fraction::exactly(1.0 / 3.0 + 1e-12), None);
-        assert_eq!(Fraction::exactly(5e-324), None);
-    }
-
-    #[test]
     fn symmetric_nodes_carry_the_same_masses_to_the_last_part() {
         let cycle = Graph::from_edges(7, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 0)]);
         let mut masses = Masses::default();
-        let options = OllivierOptions { measure: Measure::RandomWalk, steps: 6, alpha: 0.1234567 };
-        Measures::new(7, &options).at(&cycle, 3, &mut masses, &Unmonitored).unwrap();
+        let options =
+            OllivierOptions { measure: Measure::RandomWalk, steps: 6, alpha: 0.1234567, ..Default::default() };
+        Measures::new(7, &options, None, None).at(&cycle, 3, &mut masses, &Unmonitored).unwrap();
         let at = |v: u32| masses.masses[masses.nodes.iter().position(|u| *u == v).unwrap()];
         assert_eq!([at(2), at(1), at(0)], [at(4), at(5), at(6)]);
     }

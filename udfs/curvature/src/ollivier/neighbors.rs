@@ -6,7 +6,7 @@
 
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 
-use super::measure::{Fraction, LARGEST, gcd};
+use super::masses::{Fraction, LARGEST, gcd};
 use super::schedule::{Job, by_owner};
 use super::short::{Set, Short};
 use super::transport::Flow;

@@ -14,11 +14,15 @@ pub enum Measure {
     RandomWalk,
     /// The distribution of a random walk after `steps` steps: a row of a power of the transition matrix.
     TransitionPower,
+    /// In proportion to e^(-length^`power`) on each neighbour, where edges have lengths; without them it is `Uniform`. (Ni, Lin, Luo and
+    /// Gao, Community detection on networks with Ricci flow, 2019, Eq. 2.)
+    Exponential,
 }
 
 impl Measure {
     /// All measures, the default first.
-    pub const ALL: [Self; 4] = [Self::Uniform, Self::TwoHop, Self::RandomWalk, Self::TransitionPower];
+    pub const ALL: [Self; 5] =
+        [Self::Uniform, Self::TwoHop, Self::RandomWalk, Self::TransitionPower, Self::Exponential];
 
     /// The name, as in `measure => name`.
     pub fn name(self) -> &'static str {
@@ -27,6 +31,7 @@ impl Measure {
             Self::TwoHop => "two_hop",
             Self::RandomWalk => "random_walk",
             Self::TransitionPower => "transition_power",
+            Self::Exponential => "exponential",
         }
     }
 
@@ -45,11 +50,13 @@ pub struct OllivierOptions {
     pub alpha: f64,
     /// The steps of a random walk, at least 1; of the measures `RandomWalk` and `TransitionPower` alone.
     pub steps: usize,
+    /// The power of the length in `Exponential`, finite and not negative; with 0 all neighbours have the same.
+    pub power: f64,
 }
 
 impl Default for OllivierOptions {
     fn default() -> Self {
-        Self { measure: Measure::default(), alpha: 0.0, steps: 2 }
+        Self { measure: Measure::default(), alpha: 0.0, steps: 2, power: 2.0 }
     }
 }
 
@@ -65,9 +72,45 @@ pub enum OllivierError {
     /// A random walk without a step.
     #[error("steps => {0}: expected a whole number from 1 to {MOST_STEPS}")]
     Steps(usize),
+    /// The power of lengths is no such.
+    #[error("power => {0}: expected a finite number that is not negative")]
+    Power(f64),
+    /// There is not one length for each edge: how many edges and how many values there are.
+    #[error("{0} edges and {1} lengths: one is needed for each edge")]
+    Length(usize, usize),
+    /// The length of an edge is not a positive finite number: its endpoints and the value.
+    #[error("the edge ({src}, {dst}) has the length {length}: expected a positive finite number")]
+    BadLength {
+        /// The smaller endpoint.
+        src: u32,
+        /// The larger endpoint.
+        dst: u32,
+        /// The value.
+        length: f64,
+    },
+    /// A measure that is given is none: the node whose it is, and what is wrong.
+    #[error("the measure of node {0} {1}")]
+    Given(u32, GivenError),
     /// A pair names a node that the graph lacks: its position, counted from 0, and the node.
     #[error("pair {0} names the node {1}, which the graph lacks")]
     Node(usize, u32),
+}
+
+/// Why rows make no probability measure.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum GivenError {
+    /// There are none.
+    #[error("is missing: give masses that sum to 1 for every node of an edge")]
+    Missing,
+    /// A mass is negative or not finite: the other node and the mass.
+    #[error("puts the mass {1} on node {0}: a mass is a finite number that is not negative")]
+    Mass(u32, f64),
+    /// The masses do not sum to 1: their sum.
+    #[error("has masses that sum to {0}: they have to sum to 1")]
+    Sum(f64),
+    /// Mass lies where no path leads: the other node.
+    #[error("puts mass on node {0}, to which no path leads")]
+    NoPath(u32),
 }
 
 /// The most steps of a random walk.
@@ -77,7 +120,7 @@ impl OllivierOptions {
     /// Checks the ranges.
     ///
     /// # Errors
-    /// [`OllivierError::Alpha`] and [`OllivierError::Steps`].
+    /// [`OllivierError::Alpha`], [`OllivierError::Steps`] and [`OllivierError::Power`].
     pub fn check(&self) -> Result<(), OllivierError> {
         if !(0.0..=1.0).contains(&self.alpha) {
             return Err(OllivierError::Alpha(self.alpha));
@@ -85,6 +128,9 @@ impl OllivierOptions {
         let walks = matches!(self.measure, Measure::RandomWalk | Measure::TransitionPower);
         if walks && !(1..=MOST_STEPS).contains(&self.steps) {
             return Err(OllivierError::Steps(self.steps));
+        }
+        if !(self.power.is_finite() && self.power >= 0.0) {
+            return Err(OllivierError::Power(self.power));
         }
         Ok(())
     }

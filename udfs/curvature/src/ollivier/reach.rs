@@ -7,20 +7,24 @@
 
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 
-use super::measure::{Masses, Measures, common_total};
+use super::given::NodeMeasures;
+use super::masses::{Masses, common_total};
+use super::measure::Measures;
 use super::schedule::{Job, by_owner};
 use super::transport::Flow;
-use super::{OllivierOptions, bits, curvature};
+use super::{Answer, OllivierOptions, bits};
 
 const NONE: u32 = u32::MAX;
 /// The most partners whose measures are held at once.
 const PARTNERS: usize = 32;
 
-/// The curvatures of `pairs`; NaN for a node with itself and for two that no path joins.
-pub(super) fn curvatures(
+/// The answers for `pairs`; NaN for a node with itself and for two that no path joins.
+pub(super) fn values(
     graph: &Graph,
     pairs: &[(u32, u32)],
     options: &OllivierOptions,
+    given: Option<&NodeMeasures>,
+    answer: Answer,
     monitor: &dyn Monitor,
 ) -> Result<Vec<f64>, Stopped> {
     by_owner(
@@ -30,7 +34,7 @@ pub(super) fn curvatures(
         |_, _| 1,
         PARTNERS as u64,
         monitor,
-        || Reach::new(graph, options, monitor),
+        || Reach::new(graph, options, given, answer, monitor),
         |reach, job| reach.compute(job),
     )
 }
@@ -38,9 +42,10 @@ pub(super) fn curvatures(
 /// A thread's working memory, and what it knows of one owner.
 struct Reach<'a> {
     graph: &'a Graph,
+    answer: Answer,
     monitor: &'a dyn Monitor,
     reservation: Reservation<'a>,
-    measures: Measures,
+    measures: Measures<'a>,
     search: Search,
     /// The owner's measure, and the column of each node that carries it.
     own: Masses,
@@ -68,13 +73,20 @@ struct Row {
 }
 
 impl<'a> Reach<'a> {
-    fn new(graph: &'a Graph, options: &OllivierOptions, monitor: &'a dyn Monitor) -> Result<Self, Stopped> {
+    fn new(
+        graph: &'a Graph,
+        options: &OllivierOptions,
+        given: Option<&'a NodeMeasures>,
+        answer: Answer,
+        monitor: &'a dyn Monitor,
+    ) -> Result<Self, Stopped> {
         let n = graph.n_nodes();
         Ok(Self {
             graph,
+            answer,
             monitor,
             reservation: Reservation::new(monitor, 16 * n)?,
-            measures: Measures::new(n, options),
+            measures: Measures::new(n, options, None, given),
             search: Search { place_of: vec![NONE; n], ..Search::default() },
             own: Masses::default(),
             column_of: vec![NONE; n],
@@ -213,7 +225,7 @@ impl<'a> Reach<'a> {
         Ok(())
     }
 
-    /// The curvature of the owner and its `i`-th partner.
+    /// The answer for the owner and its `i`-th partner.
     fn transport(&mut self, i: usize, distance: u32) -> Result<f64, Stopped> {
         let mut flow = std::mem::take(&mut self.flow);
         let mut theirs = std::mem::take(&mut self.partners[i]);
@@ -242,7 +254,7 @@ impl<'a> Reach<'a> {
         self.partners[i] = theirs;
         self.demand = demand;
         self.flow = flow;
-        Ok(curvature(cost?, distance, total))
+        Ok(self.answer.of_hops(cost?, distance, total))
     }
 
     /// The least cost of the transport set up in `flow`.

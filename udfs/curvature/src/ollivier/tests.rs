@@ -5,15 +5,15 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn options(measure: Measure, alpha: f64, steps: usize) -> OllivierOptions {
-    OllivierOptions { measure, alpha, steps }
+pub(super) fn options(measure: Measure, alpha: f64, steps: usize) -> OllivierOptions {
+    OllivierOptions { measure, alpha, steps, ..OllivierOptions::default() }
 }
 
-fn uniform(alpha: f64) -> OllivierOptions {
+pub(super) fn uniform(alpha: f64) -> OllivierOptions {
     options(Measure::Uniform, alpha, 2)
 }
 
-fn graph(n: usize, edges: &[(u32, u32)]) -> Graph {
+pub(super) fn graph(n: usize, edges: &[(u32, u32)]) -> Graph {
     Graph::from_edges(n, edges)
 }
 
@@ -25,7 +25,7 @@ fn of(graph: &Graph, options: &OllivierOptions) -> Vec<f64> {
     values
 }
 
-fn bits(values: &[f64]) -> Vec<u64> {
+pub(super) fn bits(values: &[f64]) -> Vec<u64> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
@@ -44,7 +44,7 @@ fn cycle(n: u32) -> Graph {
 }
 
 /// The rook's graph 4 x 4 and the Shrikhande graph: both (16, 6, 2, 2).
-fn rook_and_shrikhande() -> [Graph; 2] {
+pub(super) fn rook_and_shrikhande() -> [Graph; 2] {
     let cayley = |steps: &[(u32, u32)]| {
         let steps = steps.to_vec();
         let edges = (0..16)
@@ -126,7 +126,13 @@ fn all_distances(graph: &Graph) -> Vec<Vec<Option<u32>>> {
 }
 
 /// A measure as a fraction of the returned total, by its definition. Degrees divide 840 or the total overflows loudly.
-fn literal_measure(graph: &Graph, v: u32, measure: Measure, alpha: (i128, i128), steps: usize) -> (Vec<i128>, i128) {
+pub(super) fn literal_measure(
+    graph: &Graph,
+    v: u32,
+    measure: Measure,
+    alpha: (i128, i128),
+    steps: usize,
+) -> (Vec<i128>, i128) {
     const DIVISIBLE: i128 = 840;
     let n = graph.n_nodes();
     let step = |mass: &[i128]| {
@@ -158,6 +164,7 @@ fn literal_measure(graph: &Graph, v: u32, measure: Measure, alpha: (i128, i128),
             }
             sum
         }
+        Measure::Exponential => unreachable!("whole masses only"),
         Measure::TransitionPower => (0..steps).fold(at(DIVISIBLE.pow(steps as u32)), |walk, _| step(&walk)),
     };
     let total: i128 = mass.iter().sum();
@@ -167,7 +174,7 @@ fn literal_measure(graph: &Graph, v: u32, measure: Measure, alpha: (i128, i128),
 }
 
 /// Optimal transport literally: send along a cheapest path of the residual network (Bellman-Ford) until all is sent.
-fn literal_transport(from: &[i128], to: &[i128], distance: &[Vec<Option<u32>>]) -> i128 {
+pub(super) fn literal_transport(from: &[i128], to: &[i128], distance: &[Vec<Option<u32>>]) -> i128 {
     let n = from.len();
     let (mut supply, mut demand) = (from.to_vec(), to.to_vec());
     let mut flow = vec![vec![0i128; n]; n];
@@ -230,7 +237,7 @@ fn literal(graph: &Graph, u: u32, v: u32, measure: Measure, alpha: (i128, i128),
 }
 
 /// Edges of a random graph, whose largest degree is at most 8.
-fn edges(n: u32, most: usize) -> impl Strategy<Value = Vec<(u32, u32)>> {
+pub(super) fn edges(n: u32, most: usize) -> impl Strategy<Value = Vec<(u32, u32)>> {
     proptest::collection::vec((0..n, 0..n), 1..most).prop_map(move |edges| {
         let mut kept: Vec<(u32, u32)> = Vec::new();
         for (u, v) in edges {
@@ -243,7 +250,7 @@ fn edges(n: u32, most: usize) -> impl Strategy<Value = Vec<(u32, u32)>> {
     })
 }
 
-const ALPHAS: [(i128, i128); 5] = [(0, 1), (1, 10), (1, 2), (9, 10), (1, 1)];
+pub(super) const ALPHAS: [(i128, i128); 5] = [(0, 1), (1, 10), (1, 2), (9, 10), (1, 1)];
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
@@ -312,7 +319,7 @@ proptest! {
 }
 
 /// A graph of `n` nodes with hubs: a node links to earlier ones, by a fixed rule that mixes bits.
-fn with_hubs(n: u32, links: u32) -> Graph {
+pub(super) fn with_hubs(n: u32, links: u32) -> Graph {
     let mut edges = Vec::new();
     for v in 1..n {
         for link in 0..links {

@@ -16,9 +16,17 @@ mod series;
 #[cfg(test)]
 mod tests;
 
-use bonnet_graph::{Graph, Monitor, Stopped};
+use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 
-use crate::EdgeIds;
+use crate::arc_lengths::of_arcs;
+use crate::ties;
+
+/// The relative difference below which two resistances differ by rounding alone: twice what graphs of many symmetries show at
+/// least, where errors grow with the degrees.
+fn rounding(graph: &Graph) -> f64 {
+    const LEAST: f64 = 1.0 / (1u64 << 48) as f64;
+    LEAST * (1.0 + graph.targets().len() as f64 / (8 * graph.n_nodes().max(1)) as f64)
+}
 
 /// Why there are no resistances.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -48,7 +56,9 @@ pub enum ResistanceError {
 ///
 /// `resistances` are those of the edges themselves, in the same order; without them, every edge has 1. A value is in
 /// (0, its edge's own resistance], and the values over the own resistances sum to n less the number of components
-/// (Foster 1949). Relative errors are a few 1e-16, also on long ladders.
+/// (Foster 1949). Relative errors are a few 1e-16, also on long ladders, and 1e-16 times the degree on dense graphs. Values that
+/// such errors tell apart are made equal: edges that a symmetry of the network maps to each other have one value to the last
+/// bit, and so have the curvatures made of them.
 ///
 /// O(n + m) for trees, cycles and series-parallel graphs; else the cost of a sparse Cholesky factorization and about twice
 /// that: about n^1.5 for planar graphs, n^3 for dense ones. Holds the factor and the fronts on the way to the root.
@@ -74,11 +84,16 @@ pub fn effective_resistance(
             graph.edges().zip(values).map(checked).collect::<Result<Vec<_>, _>>()?
         }
     };
-    let found = series::resistances(graph, conductances, monitor)?;
-    match found.iter().all(|value| value.is_finite() && *value > 0.0) {
-        true => Ok(found),
-        false => Err(ResistanceError::Range),
+    let mut found = series::resistances(graph, conductances, monitor)?;
+    if !found.iter().all(|value| value.is_finite() && *value > 0.0) {
+        return Err(ResistanceError::Range);
     }
+    let _reservation = Reservation::new(monitor, 8 * found.len())?;
+    ties::merge(&mut found, rounding(graph));
+    if let Some(own) = resistances {
+        found.iter_mut().zip(own).for_each(|(value, own)| *value = value.min(*own));
+    }
+    Ok(found)
 }
 
 /// The resistance curvature of every node: 1 - half of the sum, over its edges, of the effective resistance over the own
@@ -93,7 +108,7 @@ pub fn node_resistance_curvature(
     resistances: Option<&[f64]>,
     monitor: &dyn Monitor,
 ) -> Result<Vec<f64>, ResistanceError> {
-    Ok(nodes(graph, resistances, &effective_resistance(graph, resistances, monitor)?))
+    nodes(graph, resistances, &effective_resistance(graph, resistances, monitor)?, monitor)
 }
 
 /// The resistance curvature of every edge, 2 (p_i + p_j) / R_ij with the curvatures p of its endpoints and the effective
@@ -109,21 +124,25 @@ pub fn resistance_curvature(
     monitor: &dyn Monitor,
 ) -> Result<Vec<f64>, ResistanceError> {
     let effective = effective_resistance(graph, resistances, monitor)?;
-    let nodes = nodes(graph, resistances, &effective);
+    let nodes = nodes(graph, resistances, &effective, monitor)?;
     let of_edge = |((u, v), resistance)| 2.0 * (nodes[u as usize] + nodes[v as usize]) / resistance;
     Ok(graph.edges().zip(effective).map(of_edge).collect())
 }
 
-fn nodes(graph: &Graph, resistances: Option<&[f64]>, effective: &[f64]) -> Vec<f64> {
-    let ids = EdgeIds::new(graph);
-    let relative = |id: usize| effective[id] / resistances.map_or(1.0, |own| own[id]);
-    // Every node sums its edges in the order of its neighbours.
-    let mut sums = vec![0.0; graph.n_nodes()];
-    for u in 0..graph.n_nodes() as u32 {
-        for (id, &v) in ids.to_larger(u).zip(graph.neighbors(u).iter().filter(|&&v| v > u)) {
-            sums[u as usize] += relative(id);
-            sums[v as usize] += relative(id);
-        }
-    }
-    sums.iter().map(|sum| 1.0 - 0.5 * sum).collect()
+/// Every node sums its edges from the smallest value up, so that nodes with the same values have the same sum.
+fn nodes(
+    graph: &Graph,
+    resistances: Option<&[f64]>,
+    effective: &[f64],
+    monitor: &dyn Monitor,
+) -> Result<Vec<f64>, ResistanceError> {
+    let _reservation = Reservation::new(monitor, 8 * (graph.targets().len() + graph.n_nodes()))?;
+    let shares = effective.iter().enumerate().map(|(id, value)| value / resistances.map_or(1.0, |own| own[id]));
+    let mut relative = of_arcs(graph, shares);
+    let of_node = |range: &[usize]| {
+        let own = &mut relative[range[0]..range[1]];
+        own.sort_unstable_by(f64::total_cmp);
+        1.0 - 0.5 * own.iter().sum::<f64>()
+    };
+    Ok(graph.offsets().windows(2).map(of_node).collect())
 }

@@ -6,6 +6,7 @@ use bonnet_graph::{Graph, Unmonitored, connected_components};
 use proptest::prelude::*;
 
 use super::*;
+use crate::EdgeIds;
 
 fn graph(n: usize, edges: &[(u32, u32)]) -> Graph {
     Graph::from_edges(n, edges)
@@ -239,6 +240,71 @@ fn series_and_parallel_resistances_add_as_they_should() {
     assert!(found[0] == 0.25 && (found[1] / 1e9 - 1.0).abs() < 1e-15);
     let nodes = node_resistance_curvature(&triangle, Some(&own), &Unmonitored).unwrap();
     assert_same(&nodes, &[1.0 - 0.5 * (0.8 + 0.5), 1.0 - 0.5 * (0.8 + 0.7), 1.0 - 0.5 * (0.5 + 0.7)], 1e-15);
+}
+
+/// Cayley graphs of cyclic groups and their products: `sides` and the steps.
+fn cayley(sides: &[u32], steps: &[&[u32]]) -> Graph {
+    let n: u32 = sides.iter().product();
+    let moved = |v: u32, step: &[u32]| {
+        let (mut rest, mut to, mut scale) = (v, 0, 1);
+        for (side, step) in sides.iter().zip(step) {
+            to += (rest % side + step) % side * scale;
+            rest /= side;
+            scale *= side;
+        }
+        to
+    };
+    let edges: Vec<_> = (0..n).flat_map(|v| steps.iter().map(move |step| (v, moved(v, step)))).collect();
+    graph(n as usize, &edges)
+}
+
+#[test]
+fn values_that_are_equal_by_symmetry_are_equal_to_the_last_bit() {
+    let bipartite = |a: u32, b: u32| {
+        graph((a + b) as usize, &(0..a).flat_map(|u| (a..a + b).map(move |v| (u, v))).collect::<Vec<_>>())
+    };
+    let cube = |d: u32| {
+        graph(1 << d, &(0..1 << d).flat_map(|v| (0..d).map(move |bit| (v, v ^ 1u32 << bit))).collect::<Vec<_>>())
+    };
+    let petersen: Vec<_> = (0..5).flat_map(|i| [(i, (i + 1) % 5), (i, i + 5), (i + 5, (i + 2) % 5 + 5)]).collect();
+    let transitive = [
+        random(60, 1.1, 0),
+        random(500, 1.1, 0),
+        bipartite(3, 17),
+        bipartite(200, 211),
+        cube(4),
+        cube(11),
+        graph(10, &petersen),
+        cayley(&[4, 4], &[&[1, 0], &[0, 1], &[1, 1]]),
+        cayley(&[25, 25], &[&[1, 0], &[0, 1]]),
+        cayley(&[9, 9, 9], &[&[1, 0, 0], &[0, 1, 0], &[0, 0, 1]]),
+        cayley(&[13], &[&[1], &[3], &[4]]),
+        cayley(&[60, 60], &[&[1, 0], &[0, 1], &[1, 1]]),
+        cayley(&[1009], &[&[1]]),
+    ];
+    for graph in transitive {
+        // Foster: the values sum to n - 1.
+        let expected = (graph.n_nodes() - 1) as f64 / graph.n_edges() as f64;
+        let values = effective(&graph);
+        assert_all(&values, expected, 1e-13);
+        for values in [values, curvature(&graph)] {
+            assert!(values.iter().all(|value| value.to_bits() == values[0].to_bits()), "{} nodes", graph.n_nodes());
+        }
+        let own: Vec<f64> = vec![0.3; graph.n_edges()];
+        let values = resistance_curvature(&graph, Some(&own), &Unmonitored).unwrap();
+        assert!(values.iter().all(|value| value.to_bits() == values[0].to_bits()), "{} nodes", graph.n_nodes());
+    }
+    // Transitive on nodes, with two or three kinds of edges.
+    for (graph, kinds) in [(cayley(&[7, 12], &[&[1, 0], &[0, 1]]), 2), (cayley(&[101], &[&[1], &[2], &[5]]), 3)] {
+        for values in [effective(&graph), curvature(&graph)] {
+            let mut bits: Vec<u64> = values.iter().map(|value| value.to_bits()).collect();
+            bits.sort_unstable();
+            bits.dedup();
+            assert_eq!(bits.len(), kinds);
+        }
+        let nodes = node_resistance_curvature(&graph, None, &Unmonitored).unwrap();
+        assert!(nodes.iter().all(|value| value.to_bits() == nodes[0].to_bits()));
+    }
 }
 
 #[test]

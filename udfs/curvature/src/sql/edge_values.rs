@@ -24,12 +24,25 @@ pub(super) fn edge_values(graph: &Graph, arcs: &[(u32, u32)], values: &[f64]) ->
     Arc::new(Float64Array::from(found))
 }
 
-/// The resistance of every edge from the weights of the input's arcs; `None` where it has none. `function` is named in
-/// errors.
+/// The meaning of a weight, in the words of errors.
+pub(super) const RESISTANCE: &str = "a resistance";
+pub(super) const LENGTH: &str = "a length";
+pub(super) const WEIGHT: &str = "that of a cell";
+
+/// The resistance of every edge from the weights of the input's arcs, as [`edge_weights`].
+///
+/// # Errors
+/// As [`edge_weights`].
+pub(super) fn resistances(function: &str, input: &InputGraph) -> Result<Option<Vec<f64>>> {
+    edge_weights(function, RESISTANCE, input)
+}
+
+/// The weight of every edge from the weights of the input's arcs; `None` where it has none. `function`, and `meaning`, what a weight
+/// is, are named in errors.
 ///
 /// # Errors
 /// Where a weight is NULL or no positive finite number, and where rows of one edge have different ones.
-pub(super) fn resistances(function: &str, input: &InputGraph) -> Result<Option<Vec<f64>>> {
+pub(super) fn edge_weights(function: &str, meaning: &str, input: &InputGraph) -> Result<Option<Vec<f64>>> {
     let Some(weights) = input.weights() else { return Ok(None) };
     let graph = input.graph()?;
     let ids = EdgeIds::new(graph);
@@ -41,10 +54,10 @@ pub(super) fn resistances(function: &str, input: &InputGraph) -> Result<Option<V
             Err(execution_error(format!("{function}: {} {what}", input.describe(edge))))
         };
         let Some(weight) = weight else {
-            return error("has no weight: a weight is a resistance, a positive finite number".to_owned());
+            return error(format!("has no weight: a weight is {meaning}, a positive finite number"));
         };
         if !(weight > 0.0 && weight.is_finite()) {
-            return error(format!("has the weight {weight}: a weight is a resistance, a positive finite number"));
+            return error(format!("has the weight {weight}: a weight is {meaning}, a positive finite number"));
         }
         if let Some(other) = own[id].replace(weight).filter(|other| *other != weight) {
             return error(format!(

@@ -11,9 +11,11 @@ use bonnet_sql::{
 };
 use datafusion::common::Result;
 
+use super::edge_values::{LENGTH, edge_weights};
 use crate::midpoint::{MidpointCurvature, MidpointError, MidpointOptions, MidpointPlan};
 
 const NAME: &str = "midpoint_curvature";
+const WEIGHT: &str = "weight";
 /// Bytes of the answer for a node: key, value and standard error, each with its validity.
 const ROW_BYTES: usize = 32;
 
@@ -33,13 +35,20 @@ pub fn midpoint_curvature() -> Function {
                 "Unreachable pairs are this many largest distances apart; NULL leaves unreachable anchors out.",
             )
             .or(OptionValue::Null),
+            Parameter::name(
+                WEIGHT,
+                "The column with an edge's length (a cost), positive: distances are those of shortest paths. Left out: hops. Goes with \
+                 relative alone.",
+            )
+            .optional(),
         ])
         .returns("node, curvature; with anchors => k also standard_error; graph_id in front where edges have it")
         .description(
             "The discrete midpoint curvature of every node: the mean, over anchors and pairs of neighbours, of how a \
              neighbour pair's midpoint deviates from flat space. Exact over all anchors; 0 for fewer than two neighbours. \
              With sampled anchors the diameter that relative divides by is a lower bound of the true one, and a node that \
-             no anchor reaches is NULL; standard_error is NULL for fewer than 32 anchors. Exact: one search per 512 anchors, memory O(n + m).",
+             no anchor reaches is NULL; standard_error is NULL for fewer than 32 anchors. Exact: one search per 512 anchors, memory O(n + m); with weights one for each \
+             anchor, O(n m log n), memory O(64 n).",
         )
         .example("SELECT node, curvature FROM midpoint_curvature(karate.edges, nodes => karate.nodes) ORDER BY node LIMIT 3")
         .source("CurvBench (arXiv 2606.06397), Eq. 1-3")
@@ -63,7 +72,14 @@ fn options(options: &Options) -> Result<MidpointOptions> {
 
 fn bind(call: &Call) -> Result<Binding> {
     let options = options(&call.options)?;
-    let input = GraphInput::bind(NAME, call)?;
+    let input = GraphInput::bind_weighted(NAME, call, WEIGHT)?;
+    if call.options.text(WEIGHT)?.is_some()
+        && (MidpointOptions { relative: true, ..options.clone() }) != MidpointOptions::default()
+    {
+        return usage_error(format!(
+            "{NAME}: weight goes with relative alone: anchors, seed, directed, self_loops and unreachable are for hops"
+        ));
+    }
     let number = |name| Field::new(name, DataType::Float64, true);
     let mut fields = vec![Field::new("node", input.key.clone(), true), number("curvature")];
     fields.extend(options.anchors.is_some().then(|| number("standard_error")));
@@ -79,6 +95,14 @@ fn curvatures(input: &GraphInput, options: &MidpointOptions, run: &mut Run) -> R
         host.check().map_err(stopped)?;
         let _reservation = Reservation::new(host, ROW_BYTES * graph.n_nodes()).map_err(stopped)?;
         let (n, arcs) = (graph.n_nodes(), graph.arcs());
+        if let Some(lengths) = edge_weights(NAME, LENGTH, &graph)? {
+            let undirected = graph.graph()?;
+            let values =
+                run.install(|| crate::weighted_midpoint_curvature(undirected, &lengths, options.relative, host));
+            let values = values.map_err(|error| kernel_error(NAME, error))?;
+            graph.emit_nodes(run, vec![Arc::new(Float64Array::from(values))])?;
+            continue;
+        }
         let answer = if options.directed {
             run.install(|| crate::midpoint_curvature(n, arcs, options, host))
         } else {

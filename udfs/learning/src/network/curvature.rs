@@ -27,7 +27,7 @@ impl NodeCurvature {
         let graph = Arc::clone(messages.whole()?);
         reservation.grow(8 * (graph.n_nodes() + graph.targets().len() + graph.n_edges()))?;
         let options = OllivierOptions { alpha: 0.5, ..OllivierOptions::default() };
-        let of_edges = ollivier_ricci(&graph, &options, reservation.monitor()).map_err(stopped)?;
+        let of_edges = ollivier_ricci(&*graph, &options, reservation.monitor()).map_err(stopped)?;
         let of_entries = entries(&graph, &of_edges);
         let row = |v: usize| &of_entries[graph.offsets()[v]..graph.offsets()[v + 1]];
         let mean = |row: &[f64]| row.iter().sum::<f64>() / row.len().max(1) as f64;
