@@ -19,34 +19,13 @@ use super::layers::pool::{Pool, PoolRows};
 use super::layers::propagation::propagate::Propagation;
 use super::layers::softmax::RowSoftmax;
 use super::{
-    InputFeatures, Inputs, LabelInput, Layer, Mask, Node, Parameter, Program, Scratch, Shapes, Slot, SlotShape, Space,
-    Tail,
+    InputFeatures, Inputs, LabelInput, Layer, Mask, Node, Parameter, Program, Scratch, Shapes, Slot, SlotShape, Source,
+    Space, Tail,
 };
 use crate::data::Features;
 use crate::ground::{Axis, Initial, Layout, PointSpace};
 use crate::kernels::elementwise::Activation;
 use crate::network::{Input, Operator, Site, Statistics, zeros};
-
-/// The input of a linear layer.
-#[derive(Debug, Clone, Copy)]
-pub enum Source {
-    /// Features, never stored dense if they are sparse.
-    Features(InputFeatures),
-    /// A slot.
-    Slot(Slot),
-}
-
-impl From<InputFeatures> for Source {
-    fn from(features: InputFeatures) -> Self {
-        Self::Features(features)
-    }
-}
-
-impl From<Slot> for Source {
-    fn from(slot: Slot) -> Self {
-        Self::Slot(slot)
-    }
-}
 
 /// A program that is being written. The order of the calls is that of the layers, and of the parameters.
 #[derive(Debug)]

@@ -63,12 +63,12 @@ mod tensors;
 #[cfg(test)]
 mod tests;
 
-pub use builder::{Builder, Source};
+pub use builder::Builder;
 pub use evaluate::{Evaluation, EvaluationError, Values};
 pub use inputs::Inputs;
 pub use layer::{Backward, Forward, Gradient, Layer, Scratch, Shapes, Tail};
 pub use prepare::Prepare;
-pub use slot::{InputFeatures, Mask, Parameter, Slot, SlotShape, Space};
+pub use slot::{InputFeatures, Mask, Parameter, Slot, SlotShape, Source, Space};
 pub use tensors::{Sparse, Tensors};
 
 /// A layer with what it reads and writes.

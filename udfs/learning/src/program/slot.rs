@@ -72,3 +72,24 @@ pub struct SlotShape {
     /// Whether it depends on parameters.
     pub gradient: bool,
 }
+
+/// The input of a linear layer.
+#[derive(Debug, Clone, Copy)]
+pub enum Source {
+    /// Features, never stored dense if they are sparse.
+    Features(InputFeatures),
+    /// A slot.
+    Slot(Slot),
+}
+
+impl From<InputFeatures> for Source {
+    fn from(features: InputFeatures) -> Self {
+        Self::Features(features)
+    }
+}
+
+impl From<Slot> for Source {
+    fn from(slot: Slot) -> Self {
+        Self::Slot(slot)
+    }
+}
