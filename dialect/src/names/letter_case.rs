@@ -10,6 +10,7 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::DFSchema;
 use datafusion::sql::sqlparser::ast::{
     Expr, Ident, JoinConstraint, JoinOperator, TableFactor, TableWithJoins, VisitorMut,
@@ -26,8 +27,13 @@ pub(crate) struct Capitals(HashSet<String>);
 impl Capitals {
     /// Those of tables.
     pub(crate) fn of(tables: &Tables) -> Self {
+        Self::of_schemas(tables.schemas())
+    }
+
+    /// Those of tables of these columns.
+    pub(crate) fn of_schemas(schemas: impl Iterator<Item = SchemaRef>) -> Self {
         let mut capitals = HashSet::new();
-        for schema in tables.schemas() {
+        for schema in schemas {
             let names = schema.fields().iter().map(|field| field.name());
             capitals.extend(names.filter(|name| name.contains(char::is_uppercase)).map(|name| name.to_lowercase()));
         }
@@ -95,26 +101,33 @@ fn drop_conditions(table: &mut TableWithJoins) {
 
 /// Gives the names in conditions of joins the case of their columns, but for those in subqueries.
 pub(crate) fn in_conditions(from: &mut [TableWithJoins], capitals: &Capitals, columns: &DFSchema) {
-    struct Names<'a>(&'a Capitals, &'a DFSchema);
-    impl VisitorMut for Names<'_> {
-        type Break = ();
-
-        fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-            let names = match expr {
-                Expr::Identifier(name) => std::slice::from_mut(name),
-                Expr::CompoundIdentifier(names) => names.as_mut_slice(),
-                _ => return ControlFlow::Continue(()),
-            };
-            if names.last().is_some_and(|name| self.0.may_be(name))
-                && let Found::Column(column) = find(names, self.1)
-                && let Some(last) = names.last_mut()
-            {
-                *last = column;
-            }
-            ControlFlow::Continue(())
-        }
-    }
     for table in from {
         let _ = walk_outside_subqueries(table, &mut Names(capitals, columns));
+    }
+}
+
+/// Gives the names in an expression the case of their columns, but for those in subqueries.
+pub(crate) fn in_expr(expr: &mut Expr, capitals: &Capitals, columns: &DFSchema) {
+    let _ = walk_outside_subqueries(expr, &mut Names(capitals, columns));
+}
+
+struct Names<'a>(&'a Capitals, &'a DFSchema);
+
+impl VisitorMut for Names<'_> {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        let names = match expr {
+            Expr::Identifier(name) => std::slice::from_mut(name),
+            Expr::CompoundIdentifier(names) => names.as_mut_slice(),
+            _ => return ControlFlow::Continue(()),
+        };
+        if names.last().is_some_and(|name| self.0.may_be(name))
+            && let Found::Column(column) = find(names, self.1)
+            && let Some(last) = names.last_mut()
+        {
+            *last = column;
+        }
+        ControlFlow::Continue(())
     }
 }
