@@ -16,7 +16,7 @@ use super::given::protocols::{self, PROTOCOL};
 use super::item_table::ITEMS;
 use super::splits::SplitChoice;
 use crate::options::table::{DATA_OPTIONS, RUN_OPTIONS};
-use crate::{ColumnType, Job, OptionError, OptionSpec, Protocol, Task, TrainOptions};
+use crate::{ColumnType, Job, OptionError, OptionSpec, Protocol, Task, TrainOptions, Value};
 
 /// The column that names a file of saved parameters.
 const LOAD: &str = "load";
@@ -202,9 +202,16 @@ pub(super) fn doors_closed(options: &ConfigOptions) -> bool {
 /// The items of a graph in a step, unless the job says so.
 const BATCH_OF_ITEMS: i64 = 512;
 
-/// Whether a model is trained on neighbourhoods.
-fn is_sampled(name: &str) -> bool {
-    crate::model(name).is_ok_and(|model| model.is_sampled())
+/// Gives a job on the items of a graph its batches where nothing says how large they are.
+fn set_batch_of_items(job: &mut Job) {
+    let of_nodes = match job.get("task") {
+        Value::Text(task) => task.parse::<Task>().is_ok_and(Task::is_of_nodes),
+        _ => true,
+    };
+    let is_sampled = crate::model(&job.model).is_ok_and(|model| model.is_sampled());
+    if of_nodes && is_sampled && job.get("batch_nodes").is_null() {
+        job.set("batch_nodes", BATCH_OF_ITEMS);
+    }
 }
 
 /// Whether jobs may name graphs.
@@ -263,14 +270,6 @@ fn read_row(
             job.set(name, value);
         }
     }
-    let of_nodes = match job.get("task") {
-        Value::Text(task) => task.parse::<Task>().is_ok_and(Task::is_of_nodes),
-        _ => true,
-    };
-    let of_graph = call.input(ITEMS).is_some() && text("graph")?.is_some();
-    if of_graph && of_nodes && *job.get("batch_nodes") == Value::Null && is_sampled(&job.model) {
-        job.set("batch_nodes", BATCH_OF_ITEMS);
-    }
     let load = text(LOAD)?;
     if reads.as_loaded && load.is_some() && job.get("epochs").is_null() {
         job.set("epochs", 0);
@@ -287,6 +286,9 @@ fn read_row(
         Some(name) => protocols::follow(&name, &given.protocols, graph.as_deref(), &mut job, &mut choice),
     };
     let departures = followed.as_ref().ok().cloned().flatten();
+    if call.input(ITEMS).is_some() && graph.is_some() {
+        set_batch_of_items(&mut job);
+    }
     let resolved = followed.and_then(|_| job.resolve().map_err(|error| error.to_string()));
     let options = resolved.and_then(|options| match (&choice.pairs, said) {
         (Some(_), _) if options.task != Task::LinkPrediction => {
