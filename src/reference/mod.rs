@@ -97,7 +97,8 @@ mod tests {
             let value = |form: &Form| form.text.replace(":k", ":8").replace(":m", ":9");
             forms.iter().map(value).collect::<Vec<_>>()
         };
-        let schemes = ["public", "random:60/20/20", "stratified:60/20/20", "balanced:60/20/20", "kshot:8", "time"];
+        let drawn = ["random:60/20/20", "stratified:60/20/20", "balanced:60/20/20", "kshot:8", "even:30/10/60"];
+        let schemes = [&["public"], &drawn[..], &["arcs:85/5/10", "time"]].concat();
         assert_eq!(values("split_scheme"), schemes);
         for text in values("split_scheme") {
             assert_eq!(text.parse::<bonnet_learning::SplitScheme>().unwrap().to_string(), text);

@@ -16,7 +16,7 @@ months))` learns of rows of a database at a time: a node may be an item at many 
 column `time` (a date, a timestamp or a whole number; [CREATE GRAPH FROM SCHEMA](functions/tables.md#create-graph-from-a-schema) makes one \
 with `time => 'column'`), an item sees what came no later than its own time; a NULL time was always there, and an edge lives as long as both of \
 its ends. Nothing of an item's output hangs on what came later, nor what columns are scaled by: adding, changing or deleting later rows gives \
-the same bits.\n\n\
+the same bits, as long as the features are the same (those that CREATE GRAPH scales are so up to rounding, see below).\n\n\
 Each item has a neighbourhood of its own: hop by hop from its node, along each relation (type of edges) and its inverse, all rows that are \
 there, or in training `fanout` of them, drawn anew each step (`fanout_order`). `batch_nodes` are the items of a step, NULL is 512; figures and \
 outputs are those of whole neighbourhoods. The features of a row stand in columns of its type, beside them the code of how many days before the \
