@@ -141,10 +141,10 @@ fn copies_stand_in_transactions_and_in_the_extended_protocol() {
     assert_eq!(client.query("SELECT * FROM n").error().code, "42P01");
     client.query("BEGIN");
     assert_eq!(client.copy_in("COPY t (a) FROM STDIN", &[b"1\n"]).tags, ["COPY 1"]);
-    let reply = client.copy_in("COPY t (a) FROM STDIN", &[b"2\n"]);
-    assert_eq!((reply.error().code.as_str(), reply.status), ("0A000", Some(TransactionStatus::Error)));
-    client.query("ROLLBACK");
-    assert_eq!(client.rows("SELECT count(*) FROM t"), [["1"]]);
+    assert_eq!(client.copy_in("COPY t (a) FROM STDIN", &[b"2\n"]).tags, ["COPY 1"]);
+    assert_eq!(client.rows("SELECT count(*) FROM t"), [["2"]]);
+    assert_eq!(client.query("ROLLBACK").tags, ["ROLLBACK"]);
+    assert_eq!(client.rows("SELECT count(*) FROM t"), [["0"]]);
     // libpq sends its Sync before it hears of the COPY, and another one at the end.
     client.send([
         parse("", "COPY t (a) FROM STDIN", &[]),
@@ -159,7 +159,7 @@ fn copies_stand_in_transactions_and_in_the_extended_protocol() {
     let reply = client.reply();
     assert_eq!((reply.tags.join(" ").as_str(), reply.no_data), ("COPY 1", true), "{reply:?}");
     let reply = client.execute("COPY (SELECT a FROM t ORDER BY a) TO STDOUT", &[], &[], (0, 0));
-    assert_eq!((reply.copied.concat().as_slice(), reply.tags.join(" ").as_str()), (&b"1\n5\n"[..], "COPY 2"));
+    assert_eq!((reply.copied.concat().as_slice(), reply.tags.join(" ").as_str()), (&b"5\n"[..], "COPY 1"));
     // Of files nothing is read or written all the same.
     assert_eq!(client.query("COPY t FROM 'x.csv'").error().code, "42501");
     assert_eq!(client.query("COPY t TO 'x.csv'").error().code, "42501");

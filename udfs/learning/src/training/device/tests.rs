@@ -53,6 +53,10 @@ fn agree(device: fn() -> Lease, items: Items<'_>, job: &Job) -> &'static str {
     if here.best_epoch == there.best_epoch {
         for (a, b) in here.weights.iter().zip(&there.weights) {
             assert_eq!((&a.0, a.1.columns, a.1.values.len()), (&b.0, b.1.columns, b.1.values.len()));
+            // What is the same in all scores of a row changes no coefficient: Adam makes steps of the rounding of its gradient.
+            if a.0.ends_with("key.bias") {
+                continue;
+            }
             for (x, y) in a.1.values.iter().zip(&b.1.values) {
                 close(f64::from(*x), f64::from(*y), 1e-2, &format!("{what}: {}", a.0));
             }
