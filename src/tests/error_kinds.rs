@@ -114,9 +114,10 @@ async fn in_memory() -> Vec<ErrorKind> {
         ("COMMIT", Some(ErrorKind::NoTransaction)),
         ("BEGIN", None),
         ("BEGIN", Some(ErrorKind::TransactionOpen)),
-        ("INSERT INTO k VALUES (3, 3)", None),
-        ("INSERT INTO k VALUES (4, 4)", Some(ErrorKind::NotSupported)),
+        ("ALTER TABLE k ADD COLUMN z INT", None),
+        ("INSERT INTO k VALUES (4, 4, 4)", Some(ErrorKind::NotSupported)),
         ("ROLLBACK", Some(ErrorKind::NotSupported)),
+        ("ALTER TABLE k DROP COLUMN z", None),
         ("SELECT defect(x) FROM k", Some(ErrorKind::Internal)),
         ("SET bonnet.statement_timeout = '20ms'", None),
         (
