@@ -24,11 +24,12 @@ fn every_parameter_receives_a_gradient_and_padding_receives_none() {
                     let wide = *job.get("hidden") == Value::Integer(34);
                     let driven = ["gin", "linkx", "acm_gcn", "glognn", "graphmore", "nagphormer", "polyformer"]
                         .contains(&model.as_str());
-                    // Means of what is not negative have one sign for all nodes.
+                    // Means of what is not negative have one sign for all nodes; a class is given at few nodes, in front of a
+                    // rectifier.
                     let smooth = model == "graphtrans";
                     let dead = if smooth {
                         count * 4 / 5
-                    } else if wide || driven {
+                    } else if wide || driven || name == "input.labels" {
                         count / 2
                     } else {
                         0
