@@ -19,7 +19,7 @@ pub fn statement_of(query: &Query) -> SqlStatement {
     SqlStatement::Statement(Box::new(Statement::Query(Box::new(query.clone()))))
 }
 
-/// The statement that summarizes a query of this schema, in one pass over its rows, or over those of each [`AT_ONCE`] columns of a
+/// The statement that summarizes a query of this schema, in one pass over its rows, or over those of each 32 columns of a
 /// table. Its columns:
 ///
 /// | column | meaning |
