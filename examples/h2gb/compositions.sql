@@ -7,30 +7,7 @@
 -- the three there are eight compositions: `unified_gt` with its options, of which the first is hgt and the last H2G-former. DIR holds
 -- the publishers' own files: see statistics.sql, whose graphs these are.
 
-\set heco :data /heco
-\set movies :data /magnn/IMDB/movie_metadata.csv
-
-ATTACH :'heco' AS heco;
-
-CREATE TABLE movies AS
-SELECT row_number() OVER (ORDER BY movie_title, director_name, title_year) AS id, director_name, actor_1_name, actor_2_name, actor_3_name,
-       list_filter(string_split(genres, '|'), genre -> genre IN ('Action', 'Comedy', 'Drama'))[1] AS class
-FROM read_csv(:'movies');
-
-CREATE SCHEMA imdb;
-
-CREATE VIEW imdb.edges AS
-SELECT 'movie ' || id AS src, 'director ' || director_name AS dst, 'directed by' AS type FROM movies
-WHERE class IS NOT NULL AND director_name IS NOT NULL
-UNION ALL
-SELECT 'movie ' || id, 'actor ' || actor, 'with'
-FROM (SELECT id, class, unnest([actor_1_name, actor_2_name, actor_3_name]) AS actor FROM movies)
-WHERE class IS NOT NULL AND actor IS NOT NULL;
-
-CREATE VIEW imdb.nodes AS
-SELECT 'movie ' || id AS node, 'movie' AS type, class AS label FROM movies WHERE class IS NOT NULL
-UNION ALL
-SELECT DISTINCT dst, CASE type WHEN 'with' THEN 'actor' ELSE 'director' END, NULL FROM imdb.edges;
+\ir graphs.sql
 
 -- 1. The runs --------------------------------------------------------------------------------------------------------
 

@@ -7,37 +7,9 @@
 --     heco/{acm,aminer,freebase}      github.com/liun-online/HeCo
 --     magnn/IMDB/movie_metadata.csv   github.com/cynricfu/MAGNN
 
-\set heco :data /heco
-\set movies :data /magnn/IMDB/movie_metadata.csv
+\ir graphs.sql
 
-ATTACH :'heco' AS heco;
-
--- 1. A typed graph of a CSV file -------------------------------------------------------------------------------------
-
--- Movies whose genres name one of three classes first, as MAGNN has it, with their directors and their three actors. A row of the
--- file is a movie: some are there twice.
-
-CREATE TABLE movies AS
-SELECT row_number() OVER (ORDER BY movie_title, director_name, title_year) AS id, director_name, actor_1_name, actor_2_name, actor_3_name,
-       list_filter(string_split(genres, '|'), genre -> genre IN ('Action', 'Comedy', 'Drama'))[1] AS class
-FROM read_csv(:'movies');
-
-CREATE SCHEMA imdb;
-
-CREATE VIEW imdb.edges AS
-SELECT 'movie ' || id AS src, 'director ' || director_name AS dst, 'directed by' AS type FROM movies
-WHERE class IS NOT NULL AND director_name IS NOT NULL
-UNION ALL
-SELECT 'movie ' || id, 'actor ' || actor, 'with'
-FROM (SELECT id, class, unnest([actor_1_name, actor_2_name, actor_3_name]) AS actor FROM movies)
-WHERE class IS NOT NULL AND actor IS NOT NULL;
-
-CREATE VIEW imdb.nodes AS
-SELECT 'movie ' || id AS node, 'movie' AS type, class AS label FROM movies WHERE class IS NOT NULL
-UNION ALL
-SELECT DISTINCT dst, CASE type WHEN 'with' THEN 'actor' ELSE 'director' END, NULL FROM imdb.edges;
-
--- 2. Sizes and types -------------------------------------------------------------------------------------------------
+-- 1. Sizes and types -------------------------------------------------------------------------------------------------
 
 CREATE TABLE types AS
 SELECT 'acm' AS graph, * FROM graph_schema(heco.acm)
@@ -51,7 +23,7 @@ FROM types GROUP BY graph ORDER BY graph;
 
 SELECT * FROM types ORDER BY graph, kind DESC, type;
 
--- 3. Heterophily along metapaths -------------------------------------------------------------------------------------
+-- 2. Heterophily along metapaths -------------------------------------------------------------------------------------
 
 SELECT 'acm' AS graph, round(h2_index, 3) AS h2_index, round(metapath_label_heterophily, 3) AS label_heterophily
 FROM h2_index(heco.acm), metapath_label_heterophily(heco.acm)
