@@ -42,8 +42,8 @@ struct Changed {
     schema: Arc<dyn EngineSchema>,
     table: String,
     before: KeptRows,
-    /// What it had afterwards; `None` where that is not one change later.
-    after: Option<KeptRows>,
+    /// Those that it had afterwards; `None` where that is not one change later.
+    after: Option<TableVersion>,
 }
 
 /// A table whose rows are about to change.
@@ -181,18 +181,19 @@ impl Transaction {
     /// # Errors
     /// Those of the work, and of a table that cannot be read afterwards.
     pub(crate) async fn noting<T>(&self, noted: Option<Noted>, work: impl Future<Output = Result<T>>) -> Result<T> {
-        let done = match noted {
+        let lasting = match noted {
             Some(Noted::Rows(changing)) => return self.changing(*changing, work).await,
             None | Some(Noted::Defined) => return work.await,
-            Some(noted) => (work.await?, noted),
+            Some(Noted::Undone) => None,
+            Some(Noted::Lasting(tag)) => Some(tag),
         };
+        let done = work.await?;
         if let Some(open) = &mut *self.lock() {
             open.changes += 1;
-            if let Noted::Lasting(tag) = done.1 {
-                open.lasting = Some(tag);
-            }
+            // There is none before it: it would have been refused.
+            open.lasting = lasting;
         }
-        Ok(done.0)
+        Ok(done)
     }
 
     /// Does work that changes the rows of a table, and keeps those that it had.
@@ -200,8 +201,8 @@ impl Transaction {
         let Changing { schema, table, before } = changing;
         // What fails may have changed rows all the same: `train` keeps each run.
         let done = work.await;
-        let after = KeptRows::of(schema.as_ref(), &table, true).await?;
-        if after.as_ref().is_some_and(|after| before.is(after)) {
+        let after = KeptRows::of(schema.as_ref(), &table, true).await?.map(|after| after.version().clone());
+        if after.as_ref() == Some(before.version()) {
             return done;
         }
         let after = after.filter(|after| before.just_before(after));
@@ -209,7 +210,7 @@ impl Transaction {
         open.changes += 1;
         // A load of many small statements is undone in one step.
         if let Some(Undoable::Rows(last)) = open.undoable.last_mut()
-            && last.after.as_ref().is_some_and(|last| last.is(&before))
+            && last.after.as_ref() == Some(before.version())
             && last.before.serves_for(&before)
         {
             last.after = after;
@@ -298,7 +299,7 @@ impl Open {
 impl Changed {
     /// Puts the rows back. `put_back` has the versions that came back so far, with the ones that they are now, and gets this one.
     async fn undo(&self, put_back: &mut Vec<(TableVersion, TableVersion)>) -> Result<()> {
-        let after = self.after.as_ref().map(KeptRows::version);
+        let after = self.after.as_ref();
         let now = put_back.iter().rev().find(|(was, _)| Some(was) == after).map(|(_, now)| now);
         let version = self.before.put_back(self.schema.as_ref(), &self.table, now.or(after)).await?;
         put_back.push((self.before.version().clone(), version));

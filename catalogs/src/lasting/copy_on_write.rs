@@ -78,8 +78,7 @@ pub(super) async fn run(
     };
     let affected: Option<HashSet<&str>> =
         files.as_ref().map(|files| files.keys().map(|file| last_part(file)).collect());
-    let views: Vec<_> =
-        snapshot.file_views(&now.log_store(), None).try_collect().await.map_err(|error| store::failed(name, error))?;
+    let views = store::files(now, name).await?;
     let mut removed: Vec<Remove> = Vec::new();
     let mut known = Some(0);
     for view in &views {

@@ -3,8 +3,7 @@
 //! From below: the files of the catalog (`names`, `layout`, `entry`), the log and the data files of a table (`fault`, `fast`,
 //! `flushed_store`), what is wrong with them (`damage`), a table as a folder (`store`), a database (`database`, `building`), its
 //! tables and their changes (`table`, `history`, `removal_lock`, `copy_on_write`, `new_columns`, `upkeep`,
-//! `restore`), its schemas (`schema_folder`,
-//! `schemas`, `dropped`).
+//! `restore`), its schemas (`schema_folder`, `schemas`, `dropped`).
 
 mod building;
 mod copy_on_write;

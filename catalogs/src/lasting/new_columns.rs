@@ -11,7 +11,6 @@ use datafusion::logical_expr::LogicalPlanBuilder;
 use deltalake::DeltaTable;
 use deltalake::delta_datafusion::DeltaScanNext;
 use deltalake::kernel::{Action, MetadataExt};
-use futures::TryStreamExt;
 
 use super::store::{self, Appender};
 use super::{copy_on_write, types};
@@ -52,8 +51,7 @@ pub(super) async fn run(
     }
     let columns = before.metadata().clone().with_schema(&model.schema());
     actions.push(Action::Metadata(columns.map_err(|error| exec_datafusion_err!("{name}: {error}"))?));
-    let views = before.snapshot().file_views(&now.log_store(), None);
-    let views: Vec<_> = views.try_collect().await.map_err(|error| store::failed(name, error))?;
+    let views = store::files(now, name).await?;
     actions.extend(views.iter().map(|view| Action::Remove(view.remove_action(true))));
     actions.extend(added.into_iter().map(Action::Add));
     store::commit_next(now, name, actions, operation(change)).await

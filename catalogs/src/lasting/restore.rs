@@ -4,21 +4,20 @@ use std::collections::HashSet;
 
 use bonnet_common::{Version, raise};
 use datafusion::common::Result;
-use deltalake::DeltaTable;
 use deltalake::kernel::{Action, Add, LogicalFileView};
-use futures::TryStreamExt;
 
 use super::removal_lock::RemovalLock;
 use super::table::LastingTable;
 use super::{history, store};
 
 impl LastingTable {
-    /// Gives the table the rows of version `before` again, in one commit after version `after`; the version that has them. Reads the
+    /// Gives the table the rows of version `before` again, in one commit after its own version; the version that has them. Reads the
     /// lists of files of both versions, and no file.
     ///
     /// # Errors
-    /// If `after` is not its latest version, the table cannot be changed, or files of `before` were removed by VACUUM.
-    pub(crate) async fn restore(&self, before: u64, after: u64) -> Result<u64> {
+    /// If its own version is not the latest, the table cannot be changed, or files of `before` were removed by VACUUM.
+    pub(crate) async fn restore(&self, before: u64) -> Result<u64> {
+        let after = self.number();
         self.writable()?;
         let _turn = RemovalLock::wait(&self.location()?).await?;
         let now = self.now().await?;
@@ -26,7 +25,7 @@ impl LastingTable {
             return overtaken();
         }
         let was = history::load(&now, self.name(), &Version::Number(before)).await?;
-        let (was, is) = (files(&was, self.name()).await?, files(&now, self.name()).await?);
+        let (was, is) = (store::files(&was, self.name()).await?, store::files(&now, self.name()).await?);
         let paths = |files: &[LogicalFileView]| files.iter().map(|file| file.path().into_owned()).collect();
         let (had, has): (HashSet<String>, HashSet<String>) = (paths(&was), paths(&is));
         let new = is.iter().filter(|file| !had.contains(&*file.path()));
@@ -45,12 +44,6 @@ pub(crate) fn overtaken<T>() -> Result<T> {
         Statement,
         "its rows have changed otherwise meanwhile, by another session or run by run by train, so they stay as they are"
     )
-}
-
-async fn files(table: &DeltaTable, name: &str) -> Result<Vec<LogicalFileView>> {
-    let snapshot = table.snapshot().map_err(|error| store::failed(name, error))?.snapshot();
-    let views = snapshot.file_views(&table.log_store(), None);
-    views.try_collect().await.map_err(|error| store::failed(name, error))
 }
 
 /// The action that names a file again.

@@ -16,11 +16,12 @@ use deltalake::datafile::writer::{DeltaWriter, WriterConfig};
 use deltalake::delta_datafusion::DeltaScanConfig;
 use deltalake::kernel::engine::arrow_conversion::TryIntoKernel;
 use deltalake::kernel::transaction::{CommitBuilder, CommitData, CommitProperties, TableReference, TransactionError};
-use deltalake::kernel::{Action, Add, CommitInfo, Snapshot, StructType};
+use deltalake::kernel::{Action, Add, CommitInfo, LogicalFileView, Snapshot, StructType};
 use deltalake::operations::get_num_idx_cols_and_stats_columns;
 use deltalake::protocol::{DeltaOperation, SaveMode};
 use deltalake::table::config::TablePropertiesExt;
 use deltalake::{DeltaResult, DeltaTable, DeltaTableBuilder, DeltaTableError};
+use futures::TryStreamExt;
 use serde_json::Value;
 
 use super::damage;
@@ -261,6 +262,12 @@ fn as_delta_error(error: DataFusionError) -> DeltaTableError {
         DataFusionError::IoError(source) => DeltaTableError::Io { source },
         other => DeltaTableError::Generic(other.to_string()),
     }
+}
+
+/// The files of a table that is loaded with them.
+pub(super) async fn files(table: &DeltaTable, name: &str) -> Result<Vec<LogicalFileView>> {
+    let snapshot = table.snapshot().map_err(|error| failed(name, error))?.snapshot();
+    snapshot.file_views(&table.log_store(), None).try_collect().await.map_err(|error| failed(name, error))
 }
 
 /// The local folder of a table.

@@ -209,7 +209,7 @@ impl VersionedTable for LastingTable {
     }
 
     fn version(&self) -> Option<u64> {
-        Some(self.snapshot.version)
+        Some(self.number())
     }
 
     fn at_version(&self, version: Version) -> BoxFuture<'_, Result<Option<Arc<dyn TableProvider>>>> {

@@ -48,22 +48,17 @@ impl KeptRows {
         Ok(Some(Self { version, rows: Rows::Version(number), table }))
     }
 
-    /// Whether both are the same rows of the same table.
-    pub fn is(&self, other: &Self) -> bool {
-        self.version == other.version
+    /// Which rows they are.
+    pub fn version(&self) -> &TableVersion {
+        &self.version
     }
 
     /// Whether `after`, of the same table, is one change later: in a database every change has a number, and in memory each change
     /// counts.
-    pub fn just_before(&self, after: &Self) -> bool {
+    pub fn just_before(&self, after: &TableVersion) -> bool {
         let number = |version: &TableVersion| version.version.parse::<u64>().ok();
-        self.version.table == after.version.table
-            && number(&self.version).zip(number(&after.version)).is_some_and(|(one, other)| one + 1 == other)
-    }
-
-    /// Which rows they are.
-    pub fn version(&self) -> &TableVersion {
-        &self.version
+        self.version.table == after.table
+            && number(&self.version).zip(number(after)).is_some_and(|(one, other)| one + 1 == other)
     }
 
     /// Whether what is held here is enough to undo a change of `later` rows of the same table, too: rows that were added are cut off
@@ -91,7 +86,7 @@ impl KeptRows {
                 memory.put_back(kept, after).await.map_or_else(overtaken, Ok)
             }
             (Rows::Version(before), _, Some(lasting)) if lasting.table_version()? == *after => {
-                let version = lasting.restore(*before, lasting.number()).await?;
+                let version = lasting.restore(*before).await?;
                 Ok(TableVersion { version: version.to_string(), table: after.table.clone() })
             }
             _ => overtaken(),
