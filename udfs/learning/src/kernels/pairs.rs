@@ -48,18 +48,56 @@ impl Body for Logits<'_> {
         let Self { decoder, pairs, x, stride, out } = self;
         for (&(u, v), out) in pairs.iter().zip(out) {
             let (a, b) = (&x[u as usize * stride..][..stride], &x[v as usize * stride..][..stride]);
-            let mut acc: Lanes = [0.0; 8];
-            for (a, b) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
-                match decoder {
-                    Decoder::InnerProduct => (0..8).for_each(|c| acc[c] = V::fma(a[c], b[c], acc[c])),
-                    Decoder::Distance => (0..8).for_each(|c| acc[c] = V::fma(a[c] - b[c], a[c] - b[c], acc[c])),
-                }
-            }
-            let sum = acc.iter().map(|&part| f64::from(part)).sum::<f64>();
             *out = match decoder {
-                Decoder::InnerProduct => sum,
-                Decoder::Distance => (RADIUS - sum) / TEMPERATURE,
+                Decoder::InnerProduct => inner_product::<V>(a, b),
+                Decoder::Cosine => inner_product::<V>(a, b) * inverse_norm::<V>(a) * inverse_norm::<V>(b),
+                Decoder::Distance => {
+                    let mut acc: Lanes = [0.0; 8];
+                    for (a, b) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
+                        (0..8).for_each(|c| acc[c] = V::fma(a[c] - b[c], a[c] - b[c], acc[c]));
+                    }
+                    (RADIUS - total(acc)) / TEMPERATURE
+                }
             };
+        }
+    }
+}
+
+#[inline(always)]
+fn inner_product<V: Vectors>(a: &[f32], b: &[f32]) -> f64 {
+    let mut acc: Lanes = [0.0; 8];
+    for (a, b) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
+        (0..8).for_each(|c| acc[c] = V::fma(a[c], b[c], acc[c]));
+    }
+    total(acc)
+}
+
+/// `1 / |a|`; 0 of the zero vector, which has no direction: its cosine with every vector is 0, and has no gradient.
+#[inline(always)]
+fn inverse_norm<V: Vectors>(a: &[f32]) -> f64 {
+    let square = inner_product::<V>(a, a);
+    if square > 0.0 { 1.0 / square.sqrt() } else { 0.0 }
+}
+
+#[inline(always)]
+fn total(acc: Lanes) -> f64 {
+    acc.iter().map(|&part| f64::from(part)).sum()
+}
+
+/// `1 / |a|` of each row, see [`inverse_norm`].
+struct InverseNorms<'a> {
+    rows: &'a [f32],
+    stride: usize,
+    out: &'a mut [f64],
+}
+
+impl Body for InverseNorms<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vectors>(self) {
+        for (row, out) in self.rows.chunks_exact(self.stride).zip(self.out) {
+            *out = inverse_norm::<V>(row);
         }
     }
 }
@@ -81,8 +119,10 @@ pub fn sigmoid(logit: f64) -> f64 {
 pub struct PairLoss {
     nodes: RowSet,
     logits: Vec<f64>,
-    /// The factor of the vector of the other end.
+    /// The factor of the vector of the other end; under [`Decoder::Cosine`] that of its direction.
     factors: Vec<f32>,
+    /// `1 / |x|` of each node, under [`Decoder::Cosine`].
+    inverse_norms: Vec<f64>,
     /// Where each node's entries start, one more; and the other ends with the numbers of their pairs.
     offsets: Vec<usize>,
     entries: Vec<(u32, u32)>,
@@ -95,6 +135,7 @@ impl PairLoss {
             nodes: RowSet::all(n),
             logits: vec![0.0; pairs],
             factors: vec![0.0; pairs],
+            inverse_norms: vec![0.0; n],
             offsets: vec![0; n + 1],
             entries: vec![(0, 0); 2 * pairs],
         }
@@ -102,7 +143,7 @@ impl PairLoss {
 
     /// The bytes of the buffers.
     pub fn bytes(n: usize, pairs: usize) -> usize {
-        RowSet::bytes(n) + (n + 1) * size_of::<usize>() + pairs * (8 + 4 + 16)
+        RowSet::bytes(n) + (n + 1) * size_of::<usize>() + n * size_of::<f64>() + pairs * (8 + 4 + 16)
     }
 
     /// The mean binary cross-entropy of pairs, the first `positives` of them edges and the others not, and its gradient by
@@ -122,7 +163,7 @@ impl PairLoss {
         logits(decoder, pairs, x, stride, &mut self.logits, monitor)?;
         let scale = 1.0 / pairs.len().max(1) as f64;
         let slope = match decoder {
-            Decoder::InnerProduct => scale,
+            Decoder::InnerProduct | Decoder::Cosine => scale,
             // The gradient of -|a - b|^2 / t by a is 2 (b - a) / t.
             Decoder::Distance => 2.0 / TEMPERATURE * scale,
         };
@@ -137,9 +178,17 @@ impl PairLoss {
         });
         monitor.check()?;
         self.index(pairs);
-        let (offsets, entries, factors) = (&self.offsets, &self.entries, &self.factors);
-        for_each_block(&self.nodes, gradient, stride, monitor, |rows, first, chunk| {
-            simd::run(Gather { decoder, rows, first, offsets, entries, factors, x, stride, out: chunk });
+        if decoder == Decoder::Cosine {
+            let rows = x.par_chunks(BLOCK * stride).zip(self.inverse_norms.par_chunks_mut(BLOCK));
+            rows.for_each(|(rows, out)| simd::run(InverseNorms { rows, stride, out }));
+            monitor.check()?;
+        }
+        let (offsets, entries, logits, factors) = (&self.offsets, &self.entries, &self.logits, &self.factors);
+        let inverse_norms = &self.inverse_norms;
+        for_each_block(&self.nodes, gradient, stride, monitor, |rows, first, out| {
+            let gather =
+                Gather { decoder, rows, first, offsets, entries, logits, factors, inverse_norms, x, stride, out };
+            simd::run(gather);
         })?;
         Ok(sums.iter().sum::<f64>() * scale)
     }
@@ -177,7 +226,9 @@ struct Gather<'a> {
     first: usize,
     offsets: &'a [usize],
     entries: &'a [(u32, u32)],
+    logits: &'a [f64],
     factors: &'a [f32],
+    inverse_norms: &'a [f64],
     x: &'a [f32],
     stride: usize,
     out: &'a mut [f32],
@@ -188,21 +239,34 @@ impl Body for Gather<'_> {
 
     #[inline(always)]
     fn run<V: Vectors>(self) {
-        let Self { decoder, rows, first, offsets, entries, factors, x, stride, out } = self;
+        let Self { decoder, rows, first, offsets, entries, logits, factors, inverse_norms, x, stride, out } = self;
         for &row in rows {
             let entries = &entries[offsets[row as usize]..offsets[row as usize + 1]];
             let own = &x[row as usize * stride..][..stride];
             let out = &mut out[(row as usize - first) * stride..][..stride];
-            let total = match decoder {
+            // The factor of the node's own vector, and that of the vector of the other end of a pair.
+            let own_norm = inverse_norms[row as usize];
+            let own_factor = match decoder {
                 Decoder::InnerProduct => 0.0,
-                Decoder::Distance => entries.iter().map(|&(_, pair)| factors[pair as usize]).sum::<f32>(),
+                Decoder::Distance => -entries.iter().map(|&(_, pair)| factors[pair as usize]).sum::<f32>(),
+                // The gradient of cos(a, b) by a is (b / |b| - cos(a, b) a / |a|) / |a|.
+                Decoder::Cosine => {
+                    let part = |&(_, pair): &(u32, u32)| f64::from(factors[pair as usize]) * logits[pair as usize];
+                    (-entries.iter().map(part).sum::<f64>() * own_norm * own_norm) as f32
+                }
+            };
+            let factor = |other: u32, pair: u32| match decoder {
+                Decoder::InnerProduct | Decoder::Distance => factors[pair as usize],
+                Decoder::Cosine => {
+                    (f64::from(factors[pair as usize]) * inverse_norms[other as usize] * own_norm) as f32
+                }
             };
             for at in (0..stride).step_by(8) {
                 let mut acc: Lanes = [0.0; 8];
                 for &(other, pair) in entries {
-                    axpy::<V>(factors[pair as usize], &x[other as usize * stride + at..][..8], &mut acc);
+                    axpy::<V>(factor(other, pair), &x[other as usize * stride + at..][..8], &mut acc);
                 }
-                axpy::<V>(-total, &own[at..at + 8], &mut acc);
+                axpy::<V>(own_factor, &own[at..at + 8], &mut acc);
                 out[at..at + 8].copy_from_slice(&acc);
             }
         }
@@ -235,9 +299,11 @@ mod tests {
     /// The definition in `f64`.
     fn loss(decoder: Decoder, pairs: &[(u32, u32)], positives: usize, x: &[f64]) -> f64 {
         let vector = |v: u32| &x[v as usize * STRIDE..][..STRIDE];
+        let dot = |u: u32, v: u32| vector(u).iter().zip(vector(v)).map(|(a, b)| a * b).sum::<f64>();
         let one = |(at, &(u, v)): (usize, &(u32, u32))| {
             let z = match decoder {
-                Decoder::InnerProduct => vector(u).iter().zip(vector(v)).map(|(a, b)| a * b).sum::<f64>(),
+                Decoder::InnerProduct => dot(u, v),
+                Decoder::Cosine => dot(u, v) / (dot(u, u) * dot(v, v)).sqrt(),
                 Decoder::Distance => 2.0 - vector(u).iter().zip(vector(v)).map(|(a, b)| (a - b).powi(2)).sum::<f64>(),
             };
             let p = 1.0 / (1.0 + (-z).exp());
@@ -251,7 +317,7 @@ mod tests {
         let (pairs, x) = case();
         let positives = 1100;
         let exact: Vec<f64> = x.iter().map(|&x| f64::from(x)).collect();
-        for decoder in [Decoder::InnerProduct, Decoder::Distance] {
+        for decoder in [Decoder::InnerProduct, Decoder::Cosine, Decoder::Distance] {
             let mut gradient = vec![f32::NAN; x.len()];
             let mut buffers = PairLoss::new(N, pairs.len());
             let got = buffers.gradient(decoder, &pairs, positives, &x, STRIDE, &mut gradient, &Unmonitored).unwrap();
@@ -289,6 +355,18 @@ mod tests {
         assert_eq!((cross_entropy(-800.0, true), cross_entropy(-800.0, false)), (800.0, 0.0));
         assert_eq!((sigmoid(800.0), sigmoid(-800.0), sigmoid(0.0)), (1.0, 0.0, 0.5));
         assert!((cross_entropy(0.0, true) - std::f64::consts::LN_2).abs() < 1e-15);
+    }
+
+    // As torch.nn.functional.normalize leaves it: a vector without a direction scores 0 with all, and is not moved.
+    #[test]
+    fn the_zero_vector_has_the_cosine_0_and_no_gradient() {
+        let mut x = vec![0f32; 2 * 8];
+        x[8] = 3.0;
+        let mut gradient = vec![f32::NAN; x.len()];
+        let mut buffers = PairLoss::new(2, 1);
+        let loss = buffers.gradient(Decoder::Cosine, &[(0, 1)], 1, &x, 8, &mut gradient, &Unmonitored).unwrap();
+        assert!((loss - std::f64::consts::LN_2).abs() < 1e-15);
+        assert_eq!(gradient, vec![0.0; 16]);
     }
 
     #[test]

@@ -133,10 +133,12 @@ pub enum Decoder {
     /// `<a, b>` (Kipf and Welling 2016, Variational graph auto-encoders, Eq. 2).
     #[default]
     InnerProduct,
+    /// `<a, b> / (|a| |b|)`, the inner product of unit vectors, in [-1, 1]; 0 where one is zero.
+    Cosine,
     /// `(r - |a - b|^2) / t` with r = 2, t = 1: the Fermi-Dirac decoder (Krioukov et al. 2010; Chami et al. 2019, Sec. 4).
     Distance,
 }
-named!(Decoder, "decoder", "inner_product" => InnerProduct, "distance" => Distance);
+named!(Decoder, "decoder", "inner_product" => InnerProduct, "cosine" => Cosine, "distance" => Distance);
 
 /// When the training pairs without an edge are drawn, in link prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -187,7 +187,7 @@ pub const SHARED_OPTIONS: [OptionSpec; 16] = [
         "decoder",
         Decoder::InnerProduct.name(),
         Decoder::NAMES,
-        "score of a pair in link prediction: the inner product, or Fermi-Dirac of the distance (r = 2, t = 1)",
+        "score of a pair in link prediction: the inner product, that of unit vectors (the cosine), or Fermi-Dirac of the distance (r = 2, t = 1)",
     )
     .of_tasks(LINKS),
     OptionSpec::choice(

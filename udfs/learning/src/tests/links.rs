@@ -34,9 +34,13 @@ fn groups() -> GraphData {
 fn held_out_edges_of_planted_groups_are_found() {
     let data = groups();
     let split = links(&data);
-    for (model, decoder) in
-        [("gcn", "inner_product"), ("gcn", "distance"), ("graphsage", "inner_product"), ("gat", "distance")]
-    {
+    for (model, decoder) in [
+        ("gcn", "inner_product"),
+        ("gcn", "cosine"),
+        ("gcn", "distance"),
+        ("graphsage", "inner_product"),
+        ("gat", "distance"),
+    ] {
         let job = job(model, decoder).with("features", "identity");
         let outcome = run(&data, &split, &job);
         let test = outcome.test;
@@ -75,9 +79,12 @@ fn held_out_edges_of_planted_groups_are_found() {
         assert_eq!(vectors.columns, 12);
         for (((u, v), ..), z) in rows.iter().map(|((pair, part, edge), z)| ((*pair, part, edge), **z)).step_by(97) {
             let (a, b) = (vectors.row(u as usize), vectors.row(v as usize));
+            let product =
+                |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
             let expected: f64 = match decoder {
                 "distance" => 2.0 - a.iter().zip(b).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>(),
-                _ => a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum(),
+                "cosine" => product(a, b) / (product(a, a) * product(b, b)).sqrt(),
+                _ => product(a, b),
             };
             assert!((expected - f64::from(z)).abs() < 1e-4 * (1.0 + expected.abs()), "{z} for {expected}");
         }

@@ -111,7 +111,7 @@ fn the_gradient_of_every_task_agrees_with_finite_differences() {
         let mut task = NodeValuesObjective::new(&data, &numbers, &parts, &values, &mut reservation).unwrap();
         check(&format!("{name}, numbers of nodes"), &data.graph, &data.features, &values, &mut task);
 
-        for decoder in ["inner_product", "distance"] {
+        for decoder in ["inner_product", "cosine", "distance"] {
             let width = ("embedding", Value::Integer(6));
             let links = options("link_prediction", &[("decoder", Value::Text(decoder.into())), width]);
             let parts = LinkSplit::draw(&data.graph, Shares::new(85.0, 5.0, 10.0).unwrap(), 1, &Unmonitored).unwrap();
