@@ -4,15 +4,19 @@
 //! Given: `CREATE TABLE runs AS SELECT * FROM (VALUES ('a', 'gcn', 1), ('a', 'mlp', 2), ('b', 'gcn', 3)) AS v(graph, model, accuracy)`
 //! Shows: `SELECT * FROM (SELECT graph, model, accuracy FROM runs) PIVOT (max(accuracy) FOR model IN ('gcn', 'mlp')) ORDER BY graph` gives `a | 1 | 2 / b | 3 | NULL`
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use bonnet_common::{ErrorKind, Raised};
 use bonnet_sql::arguments::is_constant;
-use datafusion::common::{Result, plan_err};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, DFSchema, Result, plan_err};
 use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
+use datafusion::logical_expr::{Aggregate, Expr as PlanExpr, LogicalPlan, Projection};
 use datafusion::sql::sqlparser::ast::{
     BinaryOperator, Expr, ExprWithAlias, Function, Ident, NullInclusion, PivotValueSource, Query, Select, SelectItem,
-    SetExpr, SetOperator, SetQuantifier, Spanned, TableFactor, UnaryOperator, Value, VisitorMut,
+    SetExpr, SetOperator, SetQuantifier, Spanned, TableAlias, TableFactor, UnaryOperator, Value, VisitorMut,
 };
 use datafusion::sql::sqlparser::tokenizer::Span;
 
@@ -34,20 +38,21 @@ impl RelationPlanner for PivotPlanner {
         relation: TableFactor,
         context: &mut dyn RelationPlannerContext,
     ) -> Result<RelationPlanning> {
-        let (query, alias) = match relation {
+        let (plan, alias) = match relation {
             TableFactor::Pivot { .. } => pivot(relation, context)?,
-            TableFactor::Unpivot { .. } => unpivot(relation, context)?,
+            TableFactor::Unpivot { .. } => {
+                let (query, alias) = unpivot(relation, context)?;
+                (context.plan(ast::derived(query, None))?, alias)
+            }
             other => return Ok(RelationPlanning::Original(Box::new(other))),
         };
-        let plan = context.plan(ast::derived(query, None))?;
         Ok(RelationPlanning::Planned(Box::new(PlannedRelation::new(plan, alias))))
     }
 }
 
-type Aliased = (Query, Option<datafusion::sql::sqlparser::ast::TableAlias>);
-
-/// `SELECT rest, aggregate FILTER (WHERE column = value) AS "value", ... FROM t GROUP BY rest`
-fn pivot(relation: TableFactor, context: &mut dyn RelationPlannerContext) -> Result<Aliased> {
+/// `SELECT rest, aggregate FILTER (WHERE column = value) AS "value", ... FROM t GROUP BY rest`, as a plan: the planner of SELECT asks of
+/// each column whether it is one of the aggregates, in time that is quadratic in their number.
+fn pivot(relation: TableFactor, context: &mut dyn RelationPlannerContext) -> Result<(LogicalPlan, Option<TableAlias>)> {
     let TableFactor::Pivot { table, aggregate_functions, value_column, value_source, default_on_null, alias } =
         relation
     else {
@@ -62,9 +67,14 @@ fn pivot(relation: TableFactor, context: &mut dyn RelationPlannerContext) -> Res
         return refuse(column.span(), "the values of this PIVOT are not known here: give them, IN (value, ...)");
     };
     let read: Vec<_> = ast::columns(column).into_iter().chain(ast::columns(&aggregate_functions)).collect();
-    let rest = other_columns(&table, &read, context)?;
+    let input = context.plan(*table)?;
+    let schema = Arc::clone(input.schema());
+    let rest = other_columns(&schema, &read, context)?;
 
-    let mut projection: Vec<SelectItem> = rest.iter().cloned().map(SelectItem::UnnamedExpr).collect();
+    let mut aggregates = Aggregates::default();
+    let mut projection: Vec<PlanExpr> = rest.iter().cloned().map(PlanExpr::Column).collect();
+    let groups = projection.clone();
+    let mut names: HashSet<String> = rest.iter().map(|column| column.name.clone()).collect();
     for value in &values {
         let label = match &value.alias {
             Some(alias) => context.normalize_ident(alias.clone()),
@@ -80,26 +90,56 @@ fn pivot(relation: TableFactor, context: &mut dyn RelationPlannerContext) -> Res
             if let Some(default) = &default_on_null {
                 expr = ast::call("coalesce", vec![expr, default.clone()]);
             }
-            projection.push(SelectItem::ExprWithAlias { expr, alias: ast::quoted(name) });
+            if !names.insert(name.clone()) {
+                let text =
+                    format!("PIVOT makes two columns named {name}: give a value a name, IN (value AS name, ...)");
+                return refuse(value.expr.span(), text);
+            }
+            let expr = context.sql_to_expr(expr, &schema)?;
+            projection.push(aggregates.placed(expr, &aggregate.expr)?.alias(name));
         }
     }
     if projection.is_empty() {
         return refuse(column.span(), "PIVOT makes no columns: it has no values, and no column is left to group by");
     }
     // Without values the groups alone remain.
-    Ok((ast::select(projection, *table, rest), alias))
+    let aggregated = Aggregate::try_new(Arc::new(input), groups, aggregates.in_order)?;
+    let plan = Projection::try_new(projection, Arc::new(LogicalPlan::Aggregate(aggregated)))?;
+    Ok((LogicalPlan::Projection(plan), alias))
+}
+
+/// The aggregates of a PIVOT, each once.
+#[derive(Default)]
+struct Aggregates {
+    in_order: Vec<PlanExpr>,
+    known: HashSet<PlanExpr>,
+}
+
+impl Aggregates {
+    /// The expression with a column in the place of each of its aggregates.
+    fn placed(&mut self, expr: PlanExpr, written: &Expr) -> Result<PlanExpr> {
+        let placed = expr.transform_down(|node| match node {
+            PlanExpr::AggregateFunction(_) => {
+                let column = Column::new_unqualified(node.schema_name().to_string());
+                if self.known.insert(node.clone()) {
+                    self.in_order.push(node);
+                }
+                Ok(Transformed::new(PlanExpr::Column(column), true, TreeNodeRecursion::Jump))
+            }
+            PlanExpr::Column(column) => {
+                let text = format!("PIVOT: {} stands outside of the aggregates of {written}", column.name);
+                refuse(written.span(), text)
+            }
+            other => Ok(Transformed::no(other)),
+        })?;
+        Ok(placed.data)
+    }
 }
 
 /// The columns of a table that are not among these, in their order.
-fn other_columns(
-    table: &TableFactor,
-    read: &[Vec<Ident>],
-    context: &mut dyn RelationPlannerContext,
-) -> Result<Vec<Expr>> {
+fn other_columns(schema: &DFSchema, read: &[Vec<Ident>], context: &dyn RelationPlannerContext) -> Result<Vec<Column>> {
     let named = read.iter().filter_map(|column| column.last());
     let names: Vec<(String, Span)> = named.map(|name| (context.normalize_ident(name.clone()), name.span)).collect();
-    let plan = context.plan(table.clone())?;
-    let schema = plan.schema();
     for (name, span) in &names {
         if !schema.fields().iter().any(|field| field.name() == name) {
             let columns: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
@@ -107,8 +147,7 @@ fn other_columns(
             return Err(Raised::new(ErrorKind::UnknownColumn, text).at(*span).into());
         }
     }
-    let others = schema.fields().iter().filter(|field| names.iter().all(|(name, _)| name != field.name()));
-    Ok(others.map(|field| Expr::Identifier(ast::quoted(field.name()))).collect())
+    Ok(schema.columns().into_iter().filter(|column| names.iter().all(|(name, _)| *name != column.name)).collect())
 }
 
 fn equals(column: &Expr, value: &Expr) -> Expr {
@@ -213,7 +252,7 @@ fn refuse<T>(at: Span, text: impl Into<String>) -> Result<T> {
 }
 
 /// `SELECT rest, 'a' AS name, a AS value FROM t WHERE a IS NOT NULL UNION ALL ...`: a pass over the rows per column.
-fn unpivot(relation: TableFactor, context: &mut dyn RelationPlannerContext) -> Result<Aliased> {
+fn unpivot(relation: TableFactor, context: &mut dyn RelationPlannerContext) -> Result<(Query, Option<TableAlias>)> {
     let TableFactor::Unpivot { table, value, name, columns, null_inclusion, alias } = relation else {
         return plan_err!("UNPIVOT expected");
     };
@@ -224,7 +263,9 @@ fn unpivot(relation: TableFactor, context: &mut dyn RelationPlannerContext) -> R
     if let Some(at) = read.iter().position(|read| read.len() != 1) {
         return refuse(columns[at].expr.span(), "UNPIVOT: IN takes columns, optionally with AS 'label'");
     }
-    let rest = other_columns(&table, &read.concat(), context)?;
+    let schema = Arc::clone(context.plan(table.as_ref().clone())?.schema());
+    let rest = other_columns(&schema, &read.concat(), context)?;
+    let rest: Vec<Expr> = rest.iter().map(|column| Expr::Identifier(ast::quoted(&column.name))).collect();
     let mut union: Option<SetExpr> = None;
     for ExprWithAlias { expr, alias } in columns {
         let label = match (&alias, &expr) {
