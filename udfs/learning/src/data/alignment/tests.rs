@@ -129,12 +129,12 @@ fn fewer_columns_are_rotated_and_padded_with_zeros() {
     let features = dense(6, 4, |row, column| SMALL[row][column]);
     let (all, wide) = (of(&features, 4, Reduction::Svd), of(&features, 7, Reduction::Svd));
     assert_eq!(wide.columns, 7);
-    for row in 0..6 {
+    for (row, given) in SMALL.iter().enumerate() {
         assert_eq!(wide.row(row)[..4], *all.row(row));
         assert_eq!(wide.row(row)[4..], [0.0; 3]);
         // A rotation changes no length.
         let length = |row: &[f32]| row.iter().map(|x| x * x).sum::<f32>();
-        assert!((length(all.row(row)) - length(&SMALL[row])).abs() < 1e-4);
+        assert!((length(all.row(row)) - length(given)).abs() < 1e-4);
     }
     // One column of a constant: nothing is left of it once its mean is taken off.
     let constant = dense(5, 1, |_, _| 3.0);
