@@ -2,8 +2,8 @@
 
 use bonnet_algorithms::{
     BetweennessOptions, CommunityOptions, Encoding, LabelPropagation, LinkScore, Network, PageRankOptions,
-    betweenness_centrality, closeness_centrality, core_number, diameter, label_propagation_communities, leiden,
-    louvain, pagerank, positional_encoding, triangle_count, truss_number, two_hop_scores,
+    betweenness_centrality, closeness_centrality, core_number, diameter, encoding_tree, label_propagation_communities,
+    leiden, louvain, pagerank, positional_encoding, triangle_count, truss_number, two_hop_scores,
 };
 
 use super::*;
@@ -28,6 +28,9 @@ pub(crate) fn algorithms(c: &mut Criterion) -> Result<()> {
         group.bench_function("betweenness_16", |b| b.iter(|| betweenness_centrality(network, &sampled, monitor)));
         group.bench_function("diameter", |b| b.iter(|| diameter(network, monitor)));
         group.bench_function("louvain", |b| b.iter(|| louvain(network, &CommunityOptions::default(), monitor)));
+        if name == "grid_2d" {
+            group.bench_function("encoding_tree", |b| b.iter(|| encoding_tree(network, monitor)));
+        }
         group.bench_function("leiden", |b| b.iter(|| leiden(network, &CommunityOptions::default(), monitor)));
         let labels = LabelPropagation::Asynchronous { seed: 0 };
         group.bench_function("labels", |b| b.iter(|| label_propagation_communities(network, labels, monitor)));

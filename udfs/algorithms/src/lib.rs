@@ -5,10 +5,11 @@
 //!
 //! * Of nodes: [`core_number`], [`triangle_count`], [`local_clustering`]; centralities: [`pagerank`], [`degree_centrality`],
 //!   [`closeness_centrality`], [`harmonic_centrality`], [`betweenness_centrality`], [`eigenvector_centrality`],
-//!   [`katz_centrality`]; [`eccentricity`]; communities: [`louvain`], [`leiden`], [`label_propagation_communities`].
+//!   [`katz_centrality`]; [`eccentricity`]; communities: [`louvain`], [`leiden`], [`label_propagation_communities`],
+//!   [`encoding_tree`].
 //! * Of edges: [`truss_number`], [`edge_betweenness`]; of pairs of nodes: [`link_scores`], [`two_hop_scores`].
-//! * Of a graph: [`transitivity`], [`degree_assortativity`], [`diameter`], [`effective_diameter`], [`modularity`];
-//!   [`is_bipartite`], [`is_planar`], [`treewidth_upper_bound`], [`is_isomorphic`].
+//! * Of a graph: [`transitivity`], [`degree_assortativity`], [`diameter`], [`effective_diameter`], [`modularity`],
+//!   [`one_dimensional_entropy`]; [`is_bipartite`], [`is_planar`], [`treewidth_upper_bound`], [`is_isomorphic`].
 //! * From nodes: [`k_hop`], [`random_walks`]; encodings of nodes: [`positional_encoding`], [`laplacian_eigenvectors`],
 //!   [`return_probabilities`].
 //! * Connection: [`strong_components`], [`condensation`], [`biconnected_components`], [`articulation_points`], [`bridges`],
@@ -35,7 +36,7 @@
 //!
 //! # Floors
 //!
-//! 1. `error`, `network`, `parallel`, `path_counts`, `steps`, `waiting`: what the algorithms share.
+//! 1. `columns`, `error`, `network`, `parallel`, `path_counts`, `steps`, `waiting`: what the algorithms share.
 //! 2. `searches`, `triangles`, `weighted_search`: searches and triangles, on which others build.
 //! 3. `biconnected_components`, `communities`, `core_number`, `degree_assortativity`, `degree_centrality`,
 //!    `dominators`, `eigenvector`, `feedback_arc_set`, `graph_coloring`, `is_bipartite`, `is_planar`,
@@ -49,6 +50,7 @@
 
 mod betweenness;
 mod biconnected_components;
+pub mod columns;
 mod communities;
 mod core_number;
 mod degree_assortativity;
@@ -95,7 +97,10 @@ mod testing;
 
 pub use betweenness::{Betweenness, BetweennessOptions, betweenness_centrality, edge_betweenness};
 pub use biconnected_components::{articulation_points, biconnected_components, bridges};
-pub use communities::{CommunityOptions, LabelPropagation, label_propagation_communities, leiden, louvain, modularity};
+pub use communities::{
+    CommunityEntropy, CommunityOptions, EncodingTree, LabelPropagation, encoding_tree, label_propagation_communities,
+    leiden, louvain, modularity, one_dimensional_entropy,
+};
 pub use core_number::core_number;
 pub use degree_assortativity::degree_assortativity;
 pub use degree_centrality::{Direction, degree_centrality};

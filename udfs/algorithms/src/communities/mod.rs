@@ -2,17 +2,21 @@
 
 mod aggregate;
 mod batched_moves;
+mod encoding_tree;
 mod label_propagation;
 mod leiden;
 mod local_moves;
 mod louvain;
 mod modularity;
 mod neighbor_weights;
+mod structural_entropy;
 
+pub use encoding_tree::{EncodingTree, encoding_tree};
 pub use label_propagation::{LabelPropagation, label_propagation_communities};
 pub use leiden::leiden;
 pub use louvain::louvain;
 pub use modularity::modularity;
+pub use structural_entropy::{CommunityEntropy, one_dimensional_entropy};
 
 use bonnet_graph::random::shuffle;
 use rand::Rng;

@@ -20,6 +20,7 @@ mod eccentricity;
 mod edge;
 mod effective_diameter;
 mod eigenvector;
+mod encoding_tree;
 mod feedback_arc_set;
 mod graph_coloring;
 mod harmonic_centrality;
@@ -76,6 +77,8 @@ pub fn functions() -> Vec<Function> {
         effective_diameter::effective_diameter(),
         eigenvector::eigenvector_centrality(),
         eigenvector::katz_centrality(),
+        encoding_tree::encoding_tree(),
+        encoding_tree::structural_entropy(),
         feedback_arc_set::feedback_arc_set(),
         graph_coloring::graph_coloring(),
         harmonic_centrality::harmonic_centrality(),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::GraphData;
 use crate::ground::random::{Stream, key};
-use crate::options::split_scheme::SIXTY_TWENTY;
+use crate::options::split_scheme::{SIXTY_TWENTY, Shots};
 use crate::options::{SplitError, SplitScheme};
 
 /// A part of a split.
@@ -45,7 +45,8 @@ impl SplitScheme {
     /// Draws a split of the labelled nodes. The same seed gives the same split. O(n log n).
     ///
     /// # Errors
-    /// For `public`, which is stored and not drawn, and for `time` where a labelled node has no (finite) time.
+    /// For `public`, which is stored and not drawn, for `time` where a labelled node has no (finite) time, and for `kshot:k/all`
+    /// where fewer than two classes have `k` items.
     pub fn split(&self, data: &GraphData, seed: u64) -> Result<Split, SplitError> {
         self.draw(&data.labels, data.n_classes, data.times(), seed)
     }
@@ -109,11 +110,18 @@ impl SplitScheme {
                     split.extend(&class, class.len() - val - test, val);
                 }
             }
-            Self::KShot(k) => {
-                for mut class in by_class() {
+            Self::KShot(Shots { k, rest_tests }) => {
+                let mut classes = by_class();
+                if rest_tests {
+                    classes.retain(|class| class.len() >= k);
+                    if classes.len() < 2 {
+                        return Err(SplitError::FewClasses(self.to_string(), classes.len()));
+                    }
+                }
+                for mut class in classes {
                     stream.shuffle(&mut class);
                     let train = k.min(class.len());
-                    split.extend(&class, train, (class.len() - train) / 2);
+                    split.extend(&class, train, if rest_tests { 0 } else { (class.len() - train) / 2 });
                 }
             }
             Self::Time => {
@@ -299,6 +307,24 @@ mod tests {
     }
 
     #[test]
+    fn all_but_the_shots_test_and_classes_with_fewer_are_left_out() {
+        let data = data();
+        let counts = |split: &Split| [&split.train, &split.val, &split.test].map(|part| class_counts(&data, part));
+        assert_eq!(counts(&draw("kshot:5/all", 1)), [[5, 0, 5, 5], [0; 4], [55, 0, 25, 5]]);
+        // As many as shots is enough: nothing of that class is left to test. One more, and it is out of all parts.
+        assert_eq!(counts(&draw("kshot:10/all", 1)), [[10, 0, 10, 10], [0; 4], [50, 0, 20, 0]]);
+        assert_eq!(counts(&draw("kshot:11/all", 1)), [[11, 0, 11, 0], [0; 4], [49, 0, 19, 0]]);
+        // The same shots as with a validation part.
+        assert_eq!(draw("kshot:5/all", 1).train, draw("kshot:5", 1).train);
+        assert_ne!(draw("kshot:5/all", 1).train, draw("kshot:5/all", 2).train);
+        let error = "kshot:31/all".parse::<SplitScheme>().unwrap().split(&data, 0).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "the split scheme kshot:31/all needs two classes with as many items, and there is 1: lower it"
+        );
+    }
+
+    #[test]
     fn the_past_trains_and_the_future_tests() {
         let error = SplitScheme::Time.split(&data(), 0).unwrap_err().to_string();
         assert!(error.contains("time"), "{error}");
@@ -316,6 +342,8 @@ mod tests {
             "random:60/20/30",
             "kshot:0",
             "kshot",
+            "kshot:5/most",
+            "kshot:/all",
             "random:a/b/c",
             "time:1",
             "random:60/20/20/",
@@ -323,9 +351,16 @@ mod tests {
             let error = text.parse::<SplitScheme>().unwrap_err().to_string();
             assert!(error.contains("balanced:60/20/20") && error.contains("kshot:k"), "{text}: {error}");
         }
-        for text in
-            ["public", "random:2.5/2.5/95", "kshot:5", "time", "balanced:60/20/20", "even:30/10/60", "arcs:85/5/10"]
-        {
+        for text in [
+            "public",
+            "random:2.5/2.5/95",
+            "kshot:5",
+            "kshot:5/all",
+            "time",
+            "balanced:60/20/20",
+            "even:30/10/60",
+            "arcs:85/5/10",
+        ] {
             assert_eq!(text.parse::<SplitScheme>().unwrap().to_string(), text);
         }
         assert!(SplitScheme::Public.split(&data(), 0).is_err());

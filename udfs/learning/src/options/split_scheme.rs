@@ -27,9 +27,11 @@ forms! {
              validate, the rest test",
             note("any three percentages that add up to 100"),
             of_tasks(CLASSES);
-        KShot(usize, count::<1, { usize::MAX }>) = "kshot:k",
+        KShot(Shots, Shots::read) = "kshot:k",
             "k items of each class train (all, where a class has fewer), half of the class's others, rounded down, validate, \
-             the rest test",
+             the rest test; as kshot:k/all all the others test and none validates, so that the last epoch is the answer, and a class with \
+             fewer than k items is left out of all parts, which the column left_out of train says",
+            note("or kshot:k/all"),
             of_tasks(CLASSES);
         Even(Shares, Shares::read) = "even:30/10/60",
             "of each class round(0.1 s) validate and round(0.6 s) test, s the items of the smallest class, and all others train: both \
@@ -54,6 +56,32 @@ pub struct Shares {
     pub(crate) test: f64,
 }
 
+/// The items of each class that train, and what becomes of the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shots {
+    pub(crate) k: usize,
+    /// Whether all others test, and classes with fewer items are left out; else half of them validates.
+    pub(crate) rest_tests: bool,
+}
+
+impl Shots {
+    /// The shots of a string such as `5` or `5/all`.
+    fn read(text: Option<&str>) -> Option<Self> {
+        let (k, rest_tests) = match text?.split_once('/') {
+            None => (text, false),
+            Some((k, "all")) => (Some(k), true),
+            Some(_) => return None,
+        };
+        count::<1, { usize::MAX }>(k).map(|k| Self { k, rest_tests })
+    }
+}
+
+impl fmt::Display for Shots {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.k, if self.rest_tests { "/all" } else { "" })
+    }
+}
+
 /// The shares where none are given.
 pub(crate) const SIXTY_TWENTY: Shares = Shares { train: 60.0, val: 20.0, test: 20.0 };
 
@@ -75,6 +103,12 @@ pub enum SplitError {
     /// A scheme by class where the targets are numbers.
     #[error("the split scheme {0} needs classes, and the targets are numbers; choose random:60/20/20")]
     NoClasses(String),
+    /// A scheme of few shots where too few classes have them.
+    #[error(
+        "the split scheme {0} needs two classes with as many items, and there {are} {1}: lower it",
+        are = if *.1 == 1 { "is" } else { "are" }
+    )]
+    FewClasses(String, usize),
     /// A node or graph that cannot be in its part.
     #[error("{kind} {item} of the {part} part {why}")]
     Item {
@@ -108,7 +142,7 @@ impl fmt::Display for SplitScheme {
             | Self::Arcs(shares) => {
                 write!(f, ":{}/{}/{}", shares.train, shares.val, shares.test)
             }
-            Self::KShot(k) => write!(f, ":{k}"),
+            Self::KShot(shots) => write!(f, ":{shots}"),
             Self::Public | Self::Time => Ok(()),
         }
     }
@@ -162,6 +196,19 @@ impl Shares {
 }
 
 impl SplitScheme {
+    /// The number of items that a class has to have, where smaller ones are left out of all parts.
+    pub fn least_items(self) -> Option<usize> {
+        match self {
+            Self::KShot(Shots { k, rest_tests: true }) => Some(k),
+            _ => None,
+        }
+    }
+
+    /// Whether the scheme is drawn, and not stored or given by times.
+    pub fn is_drawn(self) -> bool {
+        !matches!(self, Self::Public | Self::Time)
+    }
+
     /// Whether the scheme looks at the classes.
     pub fn needs_classes(self) -> bool {
         matches!(self, Self::Stratified(_) | Self::Balanced(_) | Self::Even(_) | Self::KShot(_))

@@ -12,7 +12,7 @@ use crate::options::{
 const MOST: i64 = u32::MAX as i64;
 
 /// The options of a job of SQL beside those of its run: the data, and the files of parameters.
-pub const DATA_OPTIONS: [OptionSpec; 7] = [
+pub const DATA_OPTIONS: [OptionSpec; 8] = [
     OptionSpec::new(
         "graph",
         Domain::Text { forms: "the name of a graph" },
@@ -35,6 +35,13 @@ pub const DATA_OPTIONS: [OptionSpec; 7] = [
         Domain::OptionalInteger { min: i64::MIN, max: i64::MAX },
         "the number of the split that the graph stores; beside a drawn split_scheme the seed of the draw, else the job's \
          seed draws it. NULL is split 0 where splits are stored",
+    )
+    .integer_column(),
+    OptionSpec::new(
+        "draw",
+        Domain::OptionalInteger { min: i64::MIN, max: i64::MAX },
+        "the number of the draw of a drawn split_scheme, apart from the job's seed: what split is beside such a scheme, under a name \
+         that says it, so that jobs of several draws and several seeds are told apart. Not beside split",
     )
     .integer_column(),
     OptionSpec::new(

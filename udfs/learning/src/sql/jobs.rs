@@ -1,10 +1,11 @@
 //! The rows of `jobs` as jobs.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::DataType;
+use arrow::array::{Array, ArrayRef, RecordBatch, StringArray, UInt32Array};
+use arrow::compute::{cast, take};
+use arrow::datatypes::{DataType, Field};
 use bonnet_sql::{Call, OptionValue, usage_error};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{Result, ScalarValue};
@@ -23,6 +24,10 @@ const LOAD: &str = "load";
 /// The column that names the column of the labels, and its older name.
 pub(super) const LABEL_OPTION: &str = "label";
 pub(super) const OLDER_LABEL_OPTION: &str = "target";
+/// The column of the model.
+pub(super) const MODEL: &str = "model";
+/// The column that numbers the draws of a split.
+pub(super) const DRAW: &str = "draw";
 /// The column that names a folder for the parameters; `train` alone takes it.
 pub(super) const SAVE: &str = "save";
 
@@ -185,6 +190,30 @@ impl JobRow {
         self.label.as_deref().unwrap_or(LABEL)
     }
 
+    /// The model that the row or its protocol names.
+    pub(super) fn model(&self) -> Option<String> {
+        Some(self.job.model.clone()).filter(|model| !model.is_empty())
+    }
+
+    /// The job's own columns, of the batch that it came in, in so many rows; with the model that a protocol names where the
+    /// job's is NULL.
+    pub(super) fn carried(&self, batch: &RecordBatch, rows: usize) -> Result<Vec<ArrayRef>> {
+        let repeated = UInt32Array::from(vec![self.row as u32; rows]);
+        let schema = batch.schema();
+        let carry = |(field, column): (&Arc<Field>, &ArrayRef)| {
+            let lacks =
+                field.name() == MODEL && !matches!(column.data_type(), DataType::Null) && column.is_null(self.row);
+            Ok(match self.model().filter(|_| lacks) {
+                Some(model) => {
+                    let named: ArrayRef = Arc::new(StringArray::from(vec![model; rows]));
+                    cast(&named, column.data_type())?
+                }
+                None => take(column, &repeated, None)?,
+            })
+        };
+        schema.fields().iter().zip(batch.columns()).map(carry).collect()
+    }
+
     /// The option by which the job reads or writes a file, if it does.
     pub(super) fn door(&self) -> Option<String> {
         let door = |name: &str, path: &Option<String>| path.as_ref().map(|path| format!("{name} => '{path}'"));
@@ -280,6 +309,9 @@ fn read_row(
     if let (Some(pairs), Some(graph)) = (&mut given.pairs, &graph) {
         choice.pairs = Some(pairs.of_graph(graph)?);
     }
+    let draw = integer(DRAW)?;
+    let both = draw.is_some() && choice.split.is_some();
+    choice.split = choice.split.or(draw);
     let said = choice.scheme.clone();
     let followed = match text(PROTOCOL)? {
         None => Ok(None),
@@ -298,6 +330,11 @@ fn read_row(
             Err(format!("pairs are given, and split_scheme is `{scheme}`: leave one of them out"))
         }
         _ => Ok(options),
+    });
+    let options = options.and_then(|options| match (draw, both) {
+        (Some(draw), true) => Err(format!("{DRAW} is {draw}, and split is given: leave one of them out")),
+        (Some(draw), false) => choice.drawn(draw).map(|()| options),
+        (None, _) => Ok(options),
     });
     let options = options.and_then(|options| match &label {
         Some(label) if label != LABEL && options.task == Task::LinkPrediction => {

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 
-use arrow::array::{ArrayRef, RecordBatch, StringArray, UInt32Array, new_null_array};
-use arrow::compute::take;
+use arrow::array::{ArrayRef, RecordBatch, StringArray, new_null_array};
 use arrow::datatypes::{DataType, Field, Schema};
 use bonnet_graph::{Monitor, Reservation, Stopped};
 use bonnet_sql::{
@@ -25,8 +24,8 @@ use super::given::pairs::{self, PAIRS, PairTable};
 use super::given::protocols::{self, PROTOCOL, PROTOCOLS};
 use super::graph::{LoadedGraph, RequiredParts};
 use super::item_table::{self, ITEMS, ItemTable};
-use super::items::OwnedItems;
-use super::jobs::{self, Given, JobRow, LABEL_OPTION, OLDER_LABEL_OPTION, Reads};
+use super::items::{CLASSES, OwnedItems, classes_of};
+use super::jobs::{self, Given, JobRow, LABEL_OPTION, MODEL, OLDER_LABEL_OPTION, Reads};
 use super::notices::{FailedRuns, Notices};
 use super::provenance::{self, Provenance};
 use super::splits::ItemsError;
@@ -37,6 +36,9 @@ use crate::{
     EpochRecord, FanoutOrder, FeatureSource, Featureless, Outcome, Saved, Status, Task, TrainError, TrainOptions,
     file_name, reads_types, train,
 };
+
+/// The column of the classes that a split leaves out.
+pub(super) const LEFT_OUT: &str = "left_out";
 
 /// A function over jobs: how it reads them and what it answers for a run.
 pub(super) trait Answer: Sync {
@@ -61,6 +63,7 @@ pub(super) trait Answer: Sync {
                 "status" => Arc::new(StringArray::from(vec![status])),
                 "error" => Arc::new(StringArray::from(vec![error])),
                 PROTOCOL => Arc::new(StringArray::from(vec![protocols::of_all(call)])),
+                MODEL => Arc::new(StringArray::from(vec![failure.model.as_deref()])),
                 name => match provenance::COLUMNS.iter().position(|column| *column == name) {
                     Some(i) => Arc::clone(&start[i]),
                     None => new_null_array(field.data_type(), 1),
@@ -82,6 +85,10 @@ pub(super) struct CompletedRun {
     pub saved: Option<String>,
     /// Where the job says otherwise than its protocol.
     pub departures: Option<String>,
+    /// The model of the job, or of its protocol.
+    pub model: String,
+    /// The classes that the split leaves out.
+    pub left_out: Vec<String>,
     pub start: Provenance,
 }
 
@@ -92,12 +99,14 @@ pub(super) struct Failure {
     pub text: String,
     /// The epochs before it failed.
     pub epochs: Vec<EpochRecord>,
+    /// The model of the job, or of its protocol, where it is known.
+    pub model: Option<Box<str>>,
     pub start: Provenance,
 }
 
 impl Failure {
     fn new(status: Status, text: impl Into<String>) -> Self {
-        Self { status, text: text.into(), epochs: Vec::new(), start: Provenance::default() }
+        Self { status, text: text.into(), epochs: Vec::new(), model: None, start: Provenance::default() }
     }
 
     pub fn error(text: impl Into<String>) -> Self {
@@ -383,6 +392,7 @@ impl Execution<'_> {
         if let Ok(options) = &job.options {
             self.run.host().advance(u64::from(options.epochs));
         }
+        let failure = Failure { model: job.model().map(String::into_boxed_str), ..failure };
         let columns = self.answer.failure(&failure, self.call);
         self.failed.borrow_mut().add(job, failure.text);
         self.emit(job, columns)
@@ -426,9 +436,7 @@ impl Execution<'_> {
         let size = self.run.context().session_config().batch_size().max(1);
         for start in (0..rows).step_by(size) {
             let length = size.min(rows - start);
-            let repeated = UInt32Array::from(vec![job.row as u32; length]);
-            let carried = self.batches[job.batch].columns().iter().map(|column| take(column, &repeated, None));
-            let mut columns = carried.collect::<std::result::Result<Vec<_>, _>>()?;
+            let mut columns = job.carried(&self.batches[job.batch], length)?;
             columns.extend(own.iter().map(|column| column.slice(start, length)));
             let batch = RecordBatch::try_new(Arc::clone(self.run.schema()), columns);
             let function = self.answer.reads().function;
@@ -460,7 +468,8 @@ fn one<'a>(
         answer.rows(&done, call).map(Some).map_err(Failure::error)
     };
     let failed = |failure: Failure| {
-        let columns = answer.failure(&Failure { start, ..failure.clone() }, call);
+        let columns =
+            answer.failure(&Failure { start, model: job.model().map(String::into_boxed_str), ..failure.clone() }, call);
         (columns, Some(failure.text))
     };
     let (columns, failure) = match std::panic::catch_unwind(AssertUnwindSafe(attempt)) {
@@ -550,8 +559,10 @@ fn train_one(
         saved.map_err(|error| Failure::error(format!("save: {error}")))?;
     }
     let saved = file.map(|file| file.display().to_string());
-    let departures = job.departures.clone();
-    Ok(Some(CompletedRun { items, outcome, features, epochs, saved, departures, start }))
+    let few = job.choice.least_items().map(|least| items.classes_below(least)).unwrap_or_default();
+    let left_out = few.into_iter().map(str::to_owned).collect();
+    let (departures, model) = (job.departures.clone(), job.job.model.clone());
+    Ok(Some(CompletedRun { items, outcome, features, epochs, saved, departures, model, left_out, start }))
 }
 
 /// The file for a run's parameters. The folder is made now: a run whose result has no place need not start.
@@ -567,15 +578,6 @@ fn file_of(
     let items = description.get("items").map_or("", |_| ITEMS);
     let graph = job.graph.as_deref().unwrap_or(items);
     Ok(folder.join(file_name(graph, &options.model, options.seed, description)))
-}
-
-/// The names of the classes in the header of a file.
-const CLASSES: &str = "classes";
-
-/// The names of the classes of a saved run, where its file has them.
-fn classes_of(saved: &Saved) -> Option<Vec<String>> {
-    let names = saved.description().get(CLASSES)?.as_array()?;
-    names.iter().map(|name| name.as_str().map(str::to_owned)).collect()
 }
 
 /// The run in the header of its file.

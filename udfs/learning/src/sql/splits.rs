@@ -13,16 +13,39 @@ use datafusion::common::Result;
 
 use super::given::pairs::PairRows;
 use super::provenance::ContentHash;
-use crate::{Part, Split, SplitError};
+use crate::{Part, Split, SplitError, SplitScheme};
 
 /// The scheme of a job that names none, where the graph stores no splits.
 pub(super) const DRAWN: &str = "random:60/20/20";
+
+/// The split that a job chooses.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SplitChoice {
     pub scheme: Option<String>,
     pub split: Option<i64>,
     /// The pairs of link prediction, where the call gives them.
     pub pairs: Option<Arc<PairRows>>,
+}
+
+impl SplitChoice {
+    /// Whether a draw of this number is one of the scheme.
+    ///
+    /// # Errors
+    /// If the scheme is stored or given by times, or there is none.
+    pub fn drawn(&self, draw: i64) -> std::result::Result<(), String> {
+        let scheme = self.scheme.as_deref().map(str::parse::<SplitScheme>);
+        match scheme {
+            Some(Ok(scheme)) if scheme.is_drawn() && self.pairs.is_none() => Ok(()),
+            // A scheme that is none says so by itself.
+            Some(Err(_)) => Ok(()),
+            _ => Err(format!("draw is {draw}, and the split is not drawn: name a split_scheme such as kshot:5/all")),
+        }
+    }
+
+    /// The number of items that a class has to have, where smaller ones are left out.
+    pub fn least_items(&self) -> Option<usize> {
+        self.scheme.as_deref()?.parse::<SplitScheme>().ok()?.least_items()
+    }
 }
 
 /// The rows of a stored split.

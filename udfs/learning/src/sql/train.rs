@@ -5,12 +5,12 @@ use std::sync::{Arc, LazyLock};
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use arrow::datatypes::{DataType, Field};
-use bonnet_sql::{Body, Call, Function, Parameter};
+use bonnet_sql::{Body, Call, Function, OptionValue, Parameter};
 
 use super::given::protocols::{self, DEPARTURES, PROTOCOL};
-use super::jobs::{Reads, SAVE, run_columns};
+use super::jobs::{DRAW, MODEL, Reads, SAVE, run_columns};
 use super::provenance;
-use super::runs::{self, Answer, CompletedRun, field, ok_columns};
+use super::runs::{self, Answer, CompletedRun, LEFT_OUT, field, ok_columns};
 use crate::OptionSpec;
 use crate::options::COMMON;
 use crate::tasks::metrics::Metrics;
@@ -51,8 +51,9 @@ pub fn train() -> Function {
         .returns(
             "the job's columns, status, error, test_accuracy, val_accuracy and so on with macro_f1, f1, auc, ap, mae, mse, rmse, r2; \
              best_epoch, epochs_run, parameters, train_seconds, test_seconds, peak_memory (bytes), device, input_features (what \
-             the option features was, auto as what it stood for); with save also saved, the path of the file; with a protocol its name, \
-             where the jobs have no such column, and departures, what the job says otherwise than the protocol; and what it takes \
+             the option features was, auto as what it stood for); with save also saved, the path of the file; with draw, or kshot:k/all for \
+             all jobs, left_out, the classes that have fewer than k items; with a protocol its name and the model, where the jobs have no such \
+             column, and departures, what the job says otherwise than the protocol; and what it takes \
              to redo the run: engine_version, host_threads, started_at, graph_hash (of the tables that it read with the column \
              of the labels, whatever the order of their rows)",
         )
@@ -79,6 +80,13 @@ fn saves(call: &Call) -> bool {
     call.inputs[0].schema.field_with_name(SAVE).is_ok() || call.options.get(SAVE).is_some()
 }
 
+/// Whether jobs may leave out classes of few items, and say so.
+fn leaves_out(call: &Call) -> bool {
+    let of_all =
+        matches!(call.options.get("split_scheme"), Some(OptionValue::Text(scheme)) if scheme.ends_with("/all"));
+    of_all || call.inputs[0].schema.field_with_name(DRAW).is_ok() || call.options.get(DRAW).is_some()
+}
+
 impl Answer for Train {
     fn reads(&self) -> Reads {
         READS
@@ -95,7 +103,9 @@ impl Answer for Train {
         fields.push(field("peak_memory", DataType::Int64));
         fields.extend(["device", "input_features"].map(|name| field(name, DataType::Utf8)));
         fields.extend(saves(call).then(|| field("saved", DataType::Utf8)));
+        fields.extend(leaves_out(call).then(|| field(LEFT_OUT, DataType::Utf8)));
         fields.extend(protocols::of_all(call).map(|_| field(PROTOCOL, DataType::Utf8)));
+        fields.extend(protocols::names_models(call).then(|| field(MODEL, DataType::Utf8)));
         fields.extend(protocols::is_named(call).then(|| field(DEPARTURES, DataType::Utf8)));
         fields.extend(provenance::fields());
         fields
@@ -116,7 +126,20 @@ impl Answer for Train {
         columns.push(text(Some(outcome.device)));
         columns.push(text(Some(&run.features.to_string())));
         columns.extend(saves(call).then(|| text(run.saved.as_deref())));
+        match (leaves_out(call), run.left_out.as_slice()) {
+            (true, []) => columns.push(text(None)),
+            (true, classes) => columns.push(text(Some(&classes.join(", ")))),
+            (false, []) => {}
+            (false, classes) => {
+                return Err(format!(
+                    "the few shots leave out classes that have fewer items ({}), and the answer has no column that says so: give the \
+                     jobs a column {DRAW}",
+                    classes.join(", ")
+                ));
+            }
+        }
         columns.extend(protocols::of_all(call).map(|name| text(Some(name))));
+        columns.extend(protocols::names_models(call).then(|| text(Some(&run.model))));
         columns.extend(protocols::is_named(call).then(|| text(run.departures.as_deref())));
         columns.extend(run.start.columns());
         Ok(columns)

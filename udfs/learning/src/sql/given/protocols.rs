@@ -66,6 +66,11 @@ pub(in crate::sql) fn is_named(call: &Call) -> bool {
     of_all(call).is_some() || call.inputs[0].schema.field_with_name(PROTOCOL).is_ok()
 }
 
+/// Whether protocols may name the models of jobs that have no column for them.
+pub(in crate::sql) fn names_models(call: &Call) -> bool {
+    is_named(call) && call.inputs[0].schema.field_with_name("model").is_err()
+}
+
 /// The rows of the relation.
 pub(in crate::sql) fn read(batches: &[RecordBatch]) -> Result<Vec<Protocol>> {
     let mut rows = Vec::new();
