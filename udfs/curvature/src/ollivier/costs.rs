@@ -12,6 +12,8 @@ use smallvec::SmallVec;
 type Senders = SmallVec<[(u32, i64); 4]>;
 
 const NONE: u32 = u32::MAX;
+/// Over the size of costs, what sums and differences of a few of them are wrong by.
+const ROUNDING: f64 = 1.0 / (1u64 << 50) as f64;
 /// Columns that are looked at together; tables are as wide as a multiple of it.
 pub(super) const LANES: usize = 8;
 
@@ -40,13 +42,19 @@ pub(super) struct Costs {
     pub(super) supply: Vec<i64>,
     /// By column of the table; a column that demands nothing takes no part.
     pub(super) demand: Vec<i64>,
+    /// The row that supplies most. It comes last: the others find columns that are near before it fills them.
+    largest: usize,
+    /// What distances differ by for rounding.
+    rounding: f64,
     row_duals: Vec<f64>,
+    /// The column of each row's smallest cost at first.
+    cheapest: Vec<u32>,
     /// Minus infinity for columns that take no part.
     column_duals: Vec<f64>,
     senders: Vec<Senders>,
-    /// Of one search: the distance of each column, the row before it, and infinity where it is done.
+    /// Of one search: the distance of each column, the number of the row before it, and infinity where it is done.
     distance: Vec<f64>,
-    before: Vec<u64>,
+    before: Vec<f64>,
     done: Vec<f64>,
     /// The rows reached, their distances, and the columns before them.
     rows: Vec<(u32, f64)>,
@@ -61,7 +69,10 @@ impl Costs {
             isa,
             supply: Vec::new(),
             demand: Vec::new(),
+            largest: 0,
+            rounding: 0.0,
             row_duals: Vec::new(),
+            cheapest: Vec::new(),
             column_duals: Vec::new(),
             senders: Vec::new(),
             distance: Vec::new(),
@@ -94,7 +105,7 @@ impl Costs {
             return Ok(0.0);
         }
         self.start(table, duals.as_deref().map_or(&[], Vec::as_slice));
-        for row in 0..rows {
+        for row in small_first(rows, self.largest) {
             while self.supply[row] > 0 {
                 monitor.check()?;
                 let Some((column, distance)) = self.search(table, row) else { break };
@@ -133,15 +144,21 @@ impl Costs {
         self.distance.clear();
         self.distance.resize(width, f64::INFINITY);
         self.before.clear();
-        self.before.resize(width, u64::from(NONE));
+        self.before.resize(width, f64::INFINITY);
         self.row_duals.clear();
+        self.cheapest.clear();
+        self.largest = largest(&self.supply);
         for row in 0..rows {
             let costs = table.row(row);
             let mut found = (f64::INFINITY, NONE);
             smallest(self.isa, costs, &self.column_duals, &mut found);
             self.row_duals.push(found.0);
-            lower(self.isa, costs, &self.column_duals, (found.0, row as u64), &mut self.distance, &mut self.before);
-            self.send_along(row, found.1 as usize);
+            lower(self.isa, costs, &self.column_duals, (found.0, row as f64), &mut self.distance, &mut self.before);
+            self.cheapest.push(found.1);
+        }
+        self.rounding = self.row_duals.iter().fold(0.0, |most: f64, dual| most.max(dual.abs())) * ROUNDING;
+        for row in small_first(rows, self.largest) {
+            self.send_along(row, self.cheapest[row] as usize);
         }
         for column in 0..width {
             let left = self.distance[column];
@@ -179,55 +196,49 @@ impl Costs {
         self.columns.clear();
         self.distance.fill(f64::INFINITY);
         self.rows.push((start as u32, 0.0));
-        let mut nearest = self.relax(table, start, 0.0);
+        self.relax(table, start, 0.0);
         loop {
-            let (least, column) = nearest;
-            let column = column as usize;
-            if least.is_infinite() {
+            let mut nearest = (f64::INFINITY, NONE);
+            smallest_open(self.isa, &self.distance, &self.done, &mut nearest);
+            if nearest.0.is_infinite() {
                 return None;
             }
-            if self.demand[column] > 0 {
-                return Some((column, least));
-            }
-            self.done[column] = f64::INFINITY;
-            self.columns.push(column as u32);
-            let mut looked = false;
-            for at in 0..self.senders[column].len() {
-                let row = self.senders[column][at].0;
-                if row as usize != start && self.column_before[row as usize] == NONE {
-                    self.column_before[row as usize] = column as u32;
-                    self.rows.push((row, least));
-                    nearest = self.relax(table, row as usize, least);
-                    looked = true;
+            // All columns that only rounding holds farther are done together.
+            let first = self.columns.len();
+            for column in 0..self.distance.len() {
+                if self.distance[column] + self.done[column] <= nearest.0 + self.rounding {
+                    if self.demand[column] > 0 {
+                        return Some((column, self.distance[column]));
+                    }
+                    self.done[column] = f64::INFINITY;
+                    self.columns.push(column as u32);
                 }
             }
-            if !looked {
-                nearest = (f64::INFINITY, NONE);
-                smallest_open(self.isa, &self.distance, &self.done, &mut nearest);
+            for place in first..self.columns.len() {
+                let column = self.columns[place] as usize;
+                let least = self.distance[column];
+                for at in 0..self.senders[column].len() {
+                    let row = self.senders[column][at].0;
+                    if row as usize != start && self.column_before[row as usize] == NONE {
+                        self.column_before[row as usize] = column as u32;
+                        self.rows.push((row, least));
+                        self.relax(table, row as usize, least);
+                    }
+                }
             }
         }
     }
 
-    /// Goes on from a row at this distance; the nearest column that is not done.
-    fn relax(&mut self, table: Table<'_>, row: usize, at: f64) -> (f64, u32) {
-        let mut nearest = (f64::INFINITY, NONE);
-        reach(
-            self.isa,
-            table.row(row),
-            &self.column_duals,
-            (self.row_duals[row], at, row as u64),
-            &self.done,
-            &mut self.distance,
-            &mut self.before,
-            &mut nearest,
-        );
-        nearest
+    /// Goes on from a row at this distance.
+    fn relax(&mut self, table: Table<'_>, row: usize, at: f64) {
+        let (costs, way) = (table.row(row), (self.row_duals[row], at, row as f64));
+        reach(self.isa, costs, &self.column_duals, way, &mut self.distance, &mut self.before);
     }
 
     /// Moves the duals so that the path to a column at this distance is tight.
     fn move_duals(&mut self, distance: f64) {
         for &column in &self.columns {
-            self.column_duals[column as usize] += self.distance[column as usize] - distance;
+            self.column_duals[column as usize] += (self.distance[column as usize] - distance).min(0.0);
         }
         for &(row, at) in &self.rows {
             if at < distance {
@@ -280,102 +291,72 @@ impl Costs {
     }
 }
 
-/// The smallest of some values and its place, eight at a time: each lane keeps its first smallest.
-struct Smallest {
-    values: [f64; LANES],
-    chunks: [u64; LANES],
+/// The place of the first largest mass.
+pub(super) fn largest(masses: &[i64]) -> usize {
+    let most = masses.iter().max();
+    masses.iter().position(|mass| Some(mass) == most).unwrap_or(0)
 }
 
-impl Smallest {
-    #[inline(always)]
-    fn new() -> Self {
-        Self { values: [f64::INFINITY; LANES], chunks: [0; LANES] }
-    }
-
-    #[inline(always)]
-    fn look(&mut self, chunk: usize, values: [f64; LANES]) {
-        for ((value, least), of) in values.into_iter().zip(&mut self.values).zip(&mut self.chunks) {
-            let smaller = value < *least;
-            *least = if smaller { value } else { *least };
-            *of = if smaller { chunk as u64 } else { *of };
-        }
-    }
-
-    #[inline(always)]
-    fn found(self, into: &mut (f64, u32)) {
-        for lane in 0..LANES {
-            let place = self.chunks[lane] as u32 * LANES as u32 + lane as u32;
-            if self.values[lane] < into.0 || self.values[lane] == into.0 && place < into.1 {
-                *into = (self.values[lane], place);
-            }
-        }
-    }
+/// So many rows in their order, but for one of them, which comes last.
+pub(super) fn small_first(rows: usize, largest: usize) -> impl Iterator<Item = usize> {
+    (0..rows).filter(move |row| *row != largest).chain(std::iter::once(largest))
 }
 
-fn lanes(values: &[f64]) -> &[[f64; LANES]] {
-    values.as_chunks().0
+/// Bits that order as the numbers do: a minimum of whole numbers is found many at a time.
+#[inline(always)]
+fn ordered(x: f64) -> i64 {
+    let bits = x.to_bits() as i64;
+    bits ^ ((bits >> 63) as u64 >> 1) as i64
+}
+
+/// The first smallest of some values, which are made by `value` from two columns, and its place.
+#[inline(always)]
+fn first_smallest(a: &[f64], b: &[f64], value: impl Fn(f64, f64) -> f64, into: &mut (f64, u32)) {
+    let least = a.iter().zip(b).fold(i64::MAX, |least, (&a, &b)| least.min(ordered(value(a, b))));
+    if let Some(place) = a.iter().zip(b).position(|(&a, &b)| ordered(value(a, b)) == least) {
+        *into = (value(a[place], b[place]), place as u32);
+    }
 }
 
 /// The smallest cost less its column's dual.
 #[inline(always)]
 fn smallest_body(costs: &[f64], duals: &[f64], into: &mut (f64, u32)) {
-    let mut smallest = Smallest::new();
-    for (chunk, (costs, duals)) in lanes(costs).iter().zip(lanes(duals)).enumerate() {
-        smallest.look(chunk, std::array::from_fn(|lane| costs[lane] - duals[lane]));
-    }
-    smallest.found(into);
+    first_smallest(costs, duals, |cost, dual| cost - dual, into);
 }
 
 /// The nearest column that is not done.
 #[inline(always)]
 fn smallest_open_body(distances: &[f64], done: &[f64], into: &mut (f64, u32)) {
-    let mut smallest = Smallest::new();
-    for (chunk, (distances, done)) in lanes(distances).iter().zip(lanes(done)).enumerate() {
-        smallest.look(chunk, std::array::from_fn(|lane| distances[lane] + done[lane]));
-    }
-    smallest.found(into);
+    first_smallest(distances, done, |distance, done| distance + done, into);
+}
+
+/// The pair with the smaller first number, the second where they are equal: by bits, as a choice of which memory to write takes far longer.
+#[inline(always)]
+fn nearer(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
+    let mask = u64::from(a.0 < b.0).wrapping_neg();
+    let pick = |a: f64, b: f64| f64::from_bits((a.to_bits() & mask) | (b.to_bits() & !mask));
+    (pick(a.0, b.0), pick(a.1, b.1))
 }
 
 /// Of each column the smallest reduced cost so far and its row: another row, of this dual and number.
 #[inline(always)]
-fn lower_body(costs: &[f64], duals: &[f64], row: (f64, u64), least: &mut [f64], of: &mut [u64]) {
-    let (least, of) = (least.as_chunks_mut::<LANES>().0, of.as_chunks_mut::<LANES>().0);
-    for ((costs, duals), (least, of)) in lanes(costs).iter().zip(lanes(duals)).zip(least.iter_mut().zip(of)) {
-        for lane in 0..LANES {
-            let reduced = (costs[lane] - duals[lane]) - row.0;
-            let smaller = reduced < least[lane];
-            least[lane] = if smaller { reduced } else { least[lane] };
-            of[lane] = if smaller { row.1 } else { of[lane] };
-        }
+fn lower_body(costs: &[f64], duals: &[f64], row: (f64, f64), least: &mut [f64], of: &mut [f64]) {
+    for ((cost, dual), (least, of)) in costs.iter().zip(duals).zip(least.iter_mut().zip(of)) {
+        let reduced = (cost - dual) - row.0;
+        (*least, *of) = nearer((reduced, row.1), (*least, *of));
     }
 }
 
-/// Ways to all columns from a row of this dual, distance and number; and the nearest column that is not done.
+/// Ways to all columns from a row of this dual, distance and number.
 #[inline(always)]
-fn reach_body(
-    costs: &[f64],
-    duals: &[f64],
-    row: (f64, f64, u64),
-    done: &[f64],
-    distances: &mut [f64],
-    before: &mut [u64],
-    into: &mut (f64, u32),
-) {
-    let (distances, before) = (distances.as_chunks_mut::<LANES>().0, before.as_chunks_mut::<LANES>().0);
-    let columns = lanes(costs).iter().zip(lanes(duals)).zip(lanes(done)).zip(distances.iter_mut().zip(before));
-    let mut smallest = Smallest::new();
-    for (chunk, (((costs, duals), done), (distances, before))) in columns.enumerate() {
-        for lane in 0..LANES {
-            let reduced = (costs[lane] - row.0) - duals[lane];
-            // Rounding alone makes it negative.
-            let through = row.1 + if reduced > 0.0 { reduced } else { 0.0 };
-            let closer = through < distances[lane];
-            distances[lane] = if closer { through } else { distances[lane] };
-            before[lane] = if closer { row.2 } else { before[lane] };
-        }
-        smallest.look(chunk, std::array::from_fn(|lane| distances[lane] + done[lane]));
+fn reach_body(costs: &[f64], duals: &[f64], row: (f64, f64, f64), distances: &mut [f64], before: &mut [f64]) {
+    let columns = costs.iter().zip(duals).zip(distances.iter_mut().zip(before));
+    for ((cost, dual), (distance, before)) in columns {
+        let reduced = (cost - row.0) - dual;
+        // Rounding alone makes it negative.
+        let through = row.1 + if reduced > 0.0 { reduced } else { 0.0 };
+        (*distance, *before) = nearer((through, row.2), (*distance, *before));
     }
-    smallest.found(into);
 }
 
 compiled_for_each_isa! {
@@ -385,18 +366,15 @@ compiled_for_each_isa! {
     fn smallest_open(distances: &[f64], done: &[f64], into: &mut (f64, u32)) = smallest_open_body
 }
 compiled_for_each_isa! {
-    fn lower(costs: &[f64], duals: &[f64], row: (f64, u64), least: &mut [f64], of: &mut [u64]) = lower_body
+    fn lower(costs: &[f64], duals: &[f64], row: (f64, f64), least: &mut [f64], of: &mut [f64]) = lower_body
 }
 compiled_for_each_isa! {
-    #[expect(clippy::too_many_arguments, reason = "the rows and columns of one step of a search")]
     fn reach(
         costs: &[f64],
         duals: &[f64],
-        row: (f64, f64, u64),
-        done: &[f64],
+        row: (f64, f64, f64),
         distances: &mut [f64],
-        before: &mut [u64],
-        into: &mut (f64, u32),
+        before: &mut [f64],
     ) = reach_body
 }
 

@@ -11,6 +11,8 @@ use std::collections::BinaryHeap;
 use bonnet_graph::{Monitor, Stopped};
 use smallvec::SmallVec;
 
+use super::costs::{largest, small_first};
+
 const NONE: u32 = u32::MAX;
 
 /// A row that sends to a column, along which of its pairs, and how much.
@@ -74,7 +76,10 @@ impl Profits {
     /// At most one search a row and one more for each column that is filled, each O(pairs log pairs) and mostly far less.
     pub(super) fn solve(&mut self, pairs: &[Pair], monitor: &dyn Monitor) -> Result<f64, Stopped> {
         self.start(pairs);
-        for row in 0..self.supply.len() {
+        if self.supply.is_empty() {
+            return Ok(0.0);
+        }
+        for row in small_first(self.supply.len(), largest(&self.supply)) {
             while self.supply[row] > 0 && self.row_duals[row] > 0.0 {
                 monitor.check()?;
                 let (end, distance) = self.search(row as u32);
