@@ -6,8 +6,10 @@ mod subspace;
 
 use bonnet_graph::{Graph, Monitor, Reservation};
 
+pub(crate) use laplacian::directions;
 pub use laplacian::laplacian_eigenvectors;
 pub use return_probabilities::return_probabilities;
+pub(crate) use subspace::{orthonormalise, products, symmetric, turn};
 
 use crate::AlgorithmError;
 

@@ -39,7 +39,7 @@ pub(super) struct Pairs {
 }
 
 /// Every eigenvalue of a symmetric matrix, ascending, with its vectors as columns.
-pub(super) fn symmetric(matrix: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), AlgorithmError> {
+pub(crate) fn symmetric(matrix: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), AlgorithmError> {
     let n = matrix.nrows();
     let (mut values, mut vectors) = (Diag::<f64>::zeros(n), Mat::<f64>::zeros(n, n));
     let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, Spec::default());
@@ -161,7 +161,7 @@ impl Adjacency<'_> {
 }
 
 /// `x' y`, in the order of the blocks.
-fn products(x: &[f64], y: &[f64], width: usize) -> Mat<f64> {
+pub(crate) fn products(x: &[f64], y: &[f64], width: usize) -> Mat<f64> {
     let block = |(x, y): (&[f64], &[f64])| {
         let mut sums = vec![0.0; width * width];
         for (x, y) in x.chunks_exact(width).zip(y.chunks_exact(width)) {
@@ -179,7 +179,7 @@ fn products(x: &[f64], y: &[f64], width: usize) -> Mat<f64> {
 }
 
 /// `x <- x w`.
-fn turn(x: &mut [f64], room: &mut [f64], w: &Mat<f64>, width: usize) {
+pub(crate) fn turn(x: &mut [f64], room: &mut [f64], w: &Mat<f64>, width: usize) {
     let columns: Vec<f64> = (0..width).flat_map(|r| (0..width).map(move |c| w[(r, c)])).collect();
     room.par_chunks_mut(BLOCK * width).zip(x.par_chunks(BLOCK * width)).for_each(|(out, x)| {
         for (out, x) in out.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
@@ -193,7 +193,7 @@ fn turn(x: &mut [f64], room: &mut [f64], w: &Mat<f64>, width: usize) {
 }
 
 /// Makes the columns orthonormal, by the eigenvectors of their products (Stathopoulos and Wu 2002), twice.
-fn orthonormalise(x: &mut [f64], room: &mut [f64], width: usize) -> Result<(), AlgorithmError> {
+pub(crate) fn orthonormalise(x: &mut [f64], room: &mut [f64], width: usize) -> Result<(), AlgorithmError> {
     for _ in 0..2 {
         let gram = products(x, x, width);
         // Columns of length 1 first.
