@@ -11,7 +11,7 @@
 //! * Of a graph: [`transitivity`], [`degree_assortativity`], [`diameter`], [`effective_diameter`], [`modularity`],
 //!   [`one_dimensional_entropy`]; [`is_bipartite`], [`is_planar`], [`treewidth_upper_bound`], [`is_isomorphic`].
 //! * From nodes: [`k_hop`], [`random_walks`]; encodings of nodes: [`positional_encoding`], [`laplacian_eigenvectors`],
-//!   [`return_probabilities`].
+//!   [`return_probabilities`]; embeddings: [`walk_embedding`] by [`skip_gram`], [`adjacency_svd`].
 //! * Connection: [`strong_components`], [`condensation`], [`biconnected_components`], [`articulation_points`], [`bridges`],
 //!   [`dominators`], [`topological_sort`], [`feedback_arc_set`].
 //! * Paths and flows: [`shortest_paths`], [`minimum_spanning_tree`], [`maximum_flow`], [`minimum_cut`].
@@ -43,8 +43,8 @@
 //!    `isomorphism`, `k_hop`, `link_scores`, `maximal_cliques`, `maximum_flow`, `maximum_matching`,
 //!    `minimum_spanning_tree`, `pagerank`, `positional_encoding`, `random_walks`, `shortest_paths`,
 //!    `strong_components`, `topological_sort`, `treewidth`: algorithms, one a file.
-//! 4. `betweenness`, `distances`, `local_clustering`, `transitivity`, `truss_number`: algorithms on searches and
-//!    triangles.
+//! 4. `betweenness`, `distances`, `local_clustering`, `node_embedding`, `transitivity`, `truss_number`: algorithms on
+//!    searches, triangles, walks and encodings.
 //! 5. `diameter`: algorithms on distances.
 //! 6. `sql`: their registrations.
 
@@ -73,6 +73,7 @@ mod maximum_flow;
 mod maximum_matching;
 mod minimum_spanning_tree;
 mod network;
+mod node_embedding;
 mod pagerank;
 mod parallel;
 mod path_counts;
@@ -122,6 +123,7 @@ pub use maximum_flow::{Flow, maximum_flow, minimum_cut};
 pub use maximum_matching::maximum_matching;
 pub use minimum_spanning_tree::minimum_spanning_tree;
 pub use network::{Links, Network, RepeatedArc, WeightedArcs};
+pub use node_embedding::{SkipGramOptions, adjacency_svd, skip_gram, walk_embedding};
 pub use pagerank::{PageRankOptions, pagerank};
 pub use positional_encoding::{Encoding, laplacian_eigenvectors, positional_encoding, return_probabilities};
 pub use random_walks::{WalkOptions, random_walks};

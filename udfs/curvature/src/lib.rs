@@ -26,8 +26,8 @@
 //!
 //! # Floors
 //!
-//! 1. `arc_lengths`, `edge_ids`, `skewness`, `ties`, `triangles`: lengths of edges and distances over them, numbered edges, triangles,
-//!    skewness, values equal but for rounding.
+//! 1. `arc_lengths`, `edge_ids`, `search`, `skewness`, `ties`, `triangles`: lengths of edges and shortest paths over them, numbered edges,
+//!    triangles, skewness, values equal but for rounding.
 //! 2. `balanced_forman`, `forman`, `forman_weighted`, `midpoint`, `ollivier`, `regime`, `resistance`: curvatures.
 //! 3. `bounds`, `flow`, `hyperbolicity`: what is made of them.
 //! 4. `sql`: their registrations.
@@ -44,6 +44,7 @@ pub mod midpoint;
 pub mod ollivier;
 mod regime;
 pub mod resistance;
+mod search;
 mod skewness;
 mod ties;
 mod triangles;

@@ -5,7 +5,8 @@
 //! [`permutation_test`]. Everything is exact: no grid, no truncation, no approximate matching.
 //!
 //! * Diagrams: [`persistence_diagram`] of values on edges, [`vertex_persistence_diagram`] of values on vertices.
-//! * Between diagrams: [`bottleneck_distance`], [`wasserstein_distance`], [`landscape_distance`].
+//! * Between diagrams: [`bottleneck_distance`], [`wasserstein_distance`], [`landscape_distance`]; checks of theorems about them:
+//!   [`filtration_bounds`].
 //! * Between sets: [`permutation_test`], [`mmd`], [`kernel_two_sample_test`], [`spectral_clustering`].
 //! * Between graphs: [`wl_subtree_kernel`], [`shortest_path_kernel`], [`graph_neural_tangent_kernel`],
 //!   [`wl_wasserstein_distance`], [`tree_movers_distance`]; between lists of numbers: [`earth_movers_distance`].
@@ -37,7 +38,8 @@
 //!    kernels of graphs by their colours; landscapes and distances.
 //! 4. `flag`, `landscape_distance`, `permutation`: flag complexes; tests on landscapes.
 //! 5. `persistence_diagram`, `vertex_persistence_diagram`: diagrams of graphs.
-//! 6. `sql`: their registrations.
+//! 6. `filtration_bounds`: theorems about diagrams of graphs.
+//! 7. `sql`: their registrations.
 
 mod adjusted_rand_index;
 mod betti_curve;
@@ -48,6 +50,7 @@ mod descriptors;
 mod diagram;
 mod earth_movers_distance;
 mod filtration;
+mod filtration_bounds;
 mod flag;
 mod graph_kernels;
 mod landscape;
@@ -73,6 +76,7 @@ pub use descriptors::{
 pub use diagram::{BadPoint, Point, check_diagram};
 pub use earth_movers_distance::earth_movers_distance;
 pub use filtration::{Complex, Direction, Essential, FiltrationError, FiltrationOptions, Vertices};
+pub use filtration_bounds::{FiltrationBound, FiltrationStatement, filtration_bounds};
 pub use graph_kernels::{
     KernelTest, NeuralTangentOptions, PairValues, WlWassersteinError, graph_neural_tangent_kernel,
     kernel_two_sample_test, shortest_path_kernel, tree_movers_distance, wl_subtree_kernel, wl_wasserstein_distance,

@@ -6,6 +6,7 @@ mod subspace;
 
 use bonnet_graph::{Graph, Monitor, Reservation};
 
+pub(crate) use laplacian::directions;
 pub use laplacian::laplacian_eigenvectors;
 pub use return_probabilities::return_probabilities;
 

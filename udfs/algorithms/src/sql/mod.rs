@@ -36,6 +36,7 @@ mod maximum_matching;
 mod minimum_cut;
 mod minimum_spanning_tree;
 mod network;
+mod node_embedding;
 mod node_option;
 mod node_relation;
 mod pagerank;
@@ -97,6 +98,7 @@ pub fn functions() -> Vec<Function> {
         maximum_matching::maximum_matching(),
         minimum_cut::minimum_cut(),
         minimum_spanning_tree::minimum_spanning_tree(),
+        node_embedding::node_embedding(),
         pagerank::pagerank(),
         positional_encoding::positional_encoding(),
         random_walks::random_walks(),

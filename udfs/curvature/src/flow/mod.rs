@@ -9,7 +9,7 @@ use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 
 pub use communities::{FlowCommunities, flow_communities};
 
-use crate::ollivier::{Answer, Measure, OllivierError, OllivierOptions, of_lengths};
+use crate::ollivier::{Answer, Duals, Measure, OllivierError, OllivierOptions, of_lengths};
 
 /// An edge that is shorter than this part of the mean has collapsed.
 const COLLAPSED: f64 = 1e-9;
@@ -148,14 +148,18 @@ pub fn ricci_flow(
         curvatures: Vec::new(),
         cut: vec![false; graph.n_edges()],
     };
-    let curvatures = |graph: &Graph, lengths: &[f64]| {
+    // The transports of a step end close to those of the step before. Without the memory they start from nothing.
+    let held = Reservation::new(monitor, Duals::bytes(graph)).ok();
+    let some = |edges: usize| held.is_some().then(|| Duals::new(edges));
+    let mut duals = some(graph.n_edges());
+    let curvatures = |graph: &Graph, lengths: &[f64], duals: &Option<Duals>| {
         let edges: Vec<(u32, u32)> = graph.edges().collect();
-        of_lengths(graph, lengths, &edges, &options.curvature, None, Answer::Curvature, monitor)
+        of_lengths(graph.into(), lengths, &edges, &options.curvature, Answer::Curvature, duals.as_ref(), monitor)
     };
     loop {
         monitor.check()?;
         let now = cut_graph.as_ref().unwrap_or(graph);
-        state.curvatures = curvatures(now, &state.lengths)?;
+        state.curvatures = curvatures(now, &state.lengths, &duals)?;
         let surgery = options.surgery.filter(|surgery| state.step > 0 && state.step.is_multiple_of(surgery.every));
         if let Some(Surgery { cutoff, .. }) = surgery {
             let mean = state.lengths.iter().sum::<f64>() / state.lengths.len() as f64;
@@ -172,7 +176,8 @@ pub fn ricci_flow(
             state.cut = vec![false; kept.len()];
             let left: Vec<(u32, u32)> = state.edges.iter().map(|&id| ends[id as usize]).collect();
             let less = cut_graph.insert(Graph::from_edges(graph.n_nodes(), &left));
-            state.curvatures = curvatures(less, &state.lengths)?;
+            duals = some(state.edges.len());
+            state.curvatures = curvatures(less, &state.lengths, &duals)?;
         }
         for (length, curvature) in state.lengths.iter_mut().zip(&state.curvatures) {
             if !curvature.is_nan() {

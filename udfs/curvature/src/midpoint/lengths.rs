@@ -14,7 +14,8 @@ use bonnet_graph::{Graph, Monitor, Reservation};
 use rayon::prelude::*;
 
 use super::MidpointError;
-use crate::arc_lengths::{distances, of_arcs};
+use crate::arc_lengths::of_arcs;
+use crate::search::{Roads, distances};
 
 /// Anchors whose distances are held at once.
 const TOGETHER: usize = 64;
@@ -59,6 +60,7 @@ pub fn weighted_midpoint_curvature(
     let bytes = n * (8 * TOGETHER + size_of::<Sums>() + 8 + 32 * threads);
     let _reservation = Reservation::new(monitor, bytes + 8 * graph.targets().len())?;
     let lengths = of_arcs(graph, lengths.iter().copied());
+    let roads = Roads { graph, lengths: &lengths };
     let mut sums = vec![Sums::default(); n];
     let mut held = vec![f64::INFINITY; n * TOGETHER.min(n)];
     let mut farthest: f64 = 0.0;
@@ -69,7 +71,7 @@ pub fn weighted_midpoint_curvature(
         let found: Result<Vec<f64>, MidpointError> = rows
             .par_chunks_mut(n)
             .zip(anchors.clone())
-            .map(|(row, anchor)| Ok(distances(graph, &lengths, anchor as u32, row, monitor)?))
+            .map(|(row, anchor)| Ok(distances(roads, anchor as u32, row, monitor)?))
             .collect();
         farthest = found?.into_iter().fold(farthest, f64::max);
         let rows = &*rows;

@@ -71,10 +71,23 @@ impl Masses {
         self.masses.push(mass);
     }
 
+    /// Becomes a copy, in the memory that is there.
+    pub(super) fn copy(&mut self, from: &Self) {
+        self.nodes.clone_from(&from.nodes);
+        self.masses.clone_from(&from.masses);
+        self.total = from.total;
+    }
+
     /// Counts in parts of another total. What is lost to rounding goes to the measure's own node, so that a symmetry of
     /// the graph is one of the masses.
     pub(super) fn rescale(&mut self, total: i64) {
         if total == self.total {
+            return;
+        }
+        if total % self.total == 0 {
+            let parts = total / self.total;
+            self.masses.iter_mut().for_each(|mass| *mass *= parts);
+            self.total = total;
             return;
         }
         let mut sum = 0;

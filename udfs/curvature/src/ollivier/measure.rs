@@ -1,11 +1,12 @@
 //! The measures that Ollivier-Ricci curvature transports.
 
 use bonnet_graph::{Graph, Monitor, Stopped};
+use rayon::prelude::*;
 
 use super::given::NodeMeasures;
 use super::masses::{FINE, Fraction, LARGEST, Masses};
 use super::options::{Measure, OllivierOptions};
-use super::search::Roads;
+use crate::search::Roads;
 
 /// Makes the measures of one graph. Holds 4 bytes a node.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub(super) struct Measures<'a> {
     /// The lengths of edges, where they have any, and the measures that are given, where they are.
     roads: Option<Roads<'a>>,
     given: Option<&'a NodeMeasures>,
+    /// Those of [`exponential_masses`], where they are made already.
+    exponential: Option<&'a [i64]>,
     laziness: Option<Fraction>,
     /// Where a node stands in the measure being made; `u32::MAX` elsewhere.
     position: Vec<u32>,
@@ -33,6 +36,7 @@ impl<'a> Measures<'a> {
             options: options.clone(),
             roads,
             given,
+            exponential: None,
             laziness: Fraction::exactly(options.alpha),
             position: vec![u32::MAX; n],
             now: Vec::new(),
@@ -75,23 +79,25 @@ impl<'a> Measures<'a> {
         Ok(())
     }
 
-    /// e^(-length^power) on each neighbour, normalised; the same on each where all of these vanish.
-    fn exponential(&self, roads: Roads<'_>, v: u32, into: &mut Masses) {
-        // Less the smallest exponent, so that no neighbour's share vanishes for being far on the whole.
-        let exponent = |length: f64| length.powf(self.options.power);
-        let least = roads.from(v).map(|(_, length)| exponent(length)).fold(f64::INFINITY, f64::min);
-        let share = |length: f64| match exponent(length) {
-            far if far.is_finite() => (least - far).exp(),
-            _ if least.is_finite() => 0.0,
-            _ => 1.0,
+    /// Takes the masses of [`exponential_masses`] instead of making them anew at each node.
+    pub(super) fn with_masses(mut self, masses: Option<&'a [i64]>) -> Self {
+        self.exponential = masses;
+        self
+    }
+
+    fn exponential(&mut self, roads: Roads<'_>, v: u32, into: &mut Masses) {
+        let neighbors = roads.graph.neighbors(v);
+        let offsets = roads.graph.offsets();
+        let own = match self.exponential {
+            Some(masses) => &masses[offsets[v as usize]..offsets[v as usize + 1]],
+            None => {
+                self.now.clear();
+                exponential(roads, v, self.options.power, &mut self.now);
+                &self.now
+            }
         };
-        let mut shares: Vec<f64> = roads.from(v).map(|(_, length)| share(length)).collect();
-        // In the order of their sizes, so that nodes with the same lengths have the same masses.
-        shares.sort_unstable_by(f64::total_cmp);
-        let sum: f64 = shares.iter().sum();
         let mut left = FINE;
-        for (u, length) in roads.from(v) {
-            let mass = ((share(length) / sum * FINE as f64) as i64).min(left);
+        for (&u, &mass) in neighbors.iter().zip(own) {
             left -= mass;
             into.push(u, mass);
         }
@@ -192,6 +198,42 @@ impl<'a> Measures<'a> {
         into.masses[0] += stays;
         into.total = FINE;
     }
+}
+
+/// The masses of the measure 'exponential' on the neighbours of a node, in their order, in parts of [`FINE`]: e^(-length^power), normalised; the
+/// same on each where all of these vanish. What is lost to rounding is missing.
+fn exponential(roads: Roads<'_>, v: u32, power: f64, into: &mut Vec<i64>) {
+    // Less the smallest exponent, so that no neighbour's share vanishes for being far on the whole.
+    let exponent = |length: f64| if power == 2.0 { length * length } else { length.powf(power) };
+    let exponents = || roads.from(v).map(|(_, length)| exponent(length));
+    let least = exponents().fold(f64::INFINITY, f64::min);
+    let share = |far: f64| match far {
+        far if far.is_finite() => (least - far).exp(),
+        _ if least.is_finite() => 0.0,
+        _ => 1.0,
+    };
+    let shares: Vec<f64> = exponents().map(share).collect();
+    // In the order of their sizes, so that nodes with the same lengths have the same masses.
+    let mut sorted = shares.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let sum: f64 = sorted.iter().sum();
+    let mut left = FINE;
+    for share in shares {
+        let mass = ((share / sum * FINE as f64) as i64).min(left);
+        left -= mass;
+        into.push(mass);
+    }
+}
+
+/// The masses of the measure 'exponential' at all nodes, in the order of [`Graph::targets`]: 8 bytes an arc.
+pub(super) fn exponential_masses(roads: Roads<'_>, power: f64) -> Vec<i64> {
+    let n = roads.graph.n_nodes() as u32;
+    let of_node = |v| {
+        let mut masses = Vec::with_capacity(roads.graph.degree(v));
+        exponential(roads, v, power, &mut masses);
+        masses
+    };
+    (0..n).into_par_iter().flat_map_iter(of_node).collect()
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@
 //! its endpoints have few neighbours, as most have), one for every step between the smallest and the largest cost otherwise
 //! (`reach`).
 //!
-//! Where edges have lengths, costs are those of shortest paths (`lengths`, by `search`), and the transport is solved with duals
-//! (`costs`). Measures may be given (`given`).
+//! Where edges have lengths, costs are those of shortest paths (`lengths`), and the transport is solved with duals: over the pairs that are
+//! closer than the way by one of the two (`profits`), or over all (`costs`). Measures may be given (`given`).
 
 mod bits;
 mod costs;
@@ -18,9 +18,9 @@ mod masses;
 mod measure;
 mod neighbors;
 mod options;
+mod profits;
 mod reach;
 mod schedule;
-mod search;
 mod short;
 mod transport;
 
@@ -32,12 +32,13 @@ mod tests;
 use bonnet_graph::{Graph, Monitor, Reservation};
 
 pub use given::NodeMeasures;
+pub(crate) use lengths::Duals;
 pub use limit::{lin_lu_yau, lin_lu_yau_pairs};
 use masses::Fraction;
 pub use options::{GivenError, Measure, OllivierError, OllivierOptions};
-use search::Roads;
 
 use crate::arc_lengths::of_arcs;
+use crate::search::Roads;
 use crate::ties;
 use bonnet_graph::isa::Isa;
 
@@ -72,9 +73,10 @@ impl<'a> From<&'a Graph> for MeasuredGraph<'a> {
 ///
 /// With lengths the curvature is 1 - W(i, j) / d(i, j), where the distance d of two neighbours is less than the edge's length
 /// if a shorter path leads around it. Values are within some 1e-15 of the exact ones; those that rounding alone tells apart are
-/// made equal. An edge costs a search around each of the p nodes, shared by the edges of its end of higher degree, and an
-/// assignment of p to q nodes, O(p q) for each that the start does not settle. Where neighbourhoods reach most of the graph, one search from
-/// each node takes the place of these: 8 n^2 bytes, at most a GiB, and only where the host grants them.
+/// made equal. The edges of their end of higher degree share a search from each of its p neighbours, which goes on only where it finds a
+/// node closer than by that end; of the pairs that are found so, a transport takes a shortest augmenting path for each node with mass, over
+/// few of them mostly. Where neighbourhoods reach most of the graph, one search from each node takes the place of these: 8 n^2 bytes, at most
+/// a GiB, and only where the host grants them; where most pairs are closer than by the end, a path is found in O(p q).
 ///
 /// # Errors
 /// [`OllivierOptions::check`], [`OllivierError::Length`], [`OllivierError::BadLength`], and [`OllivierError::Stopped`] when the
@@ -161,23 +163,25 @@ fn values(
     if let Some(((src, dst), &length)) = graph.edges().zip(lengths).find(bad) {
         return Err(OllivierError::BadLength { src, dst, length });
     }
-    of_lengths(graph, lengths, pairs, options, measures, answer, monitor)
+    of_lengths(space, lengths, pairs, options, answer, None, monitor)
 }
 
-/// The same where lengths are known to be good, or 0, as those of a flow may come to be.
+/// The same where `lengths` are known to be good, or 0, as those of a flow may come to be. From `duals` of the same pairs over lengths
+/// like these, it goes faster.
 pub(crate) fn of_lengths(
-    graph: &Graph,
+    space: MeasuredGraph<'_>,
     lengths: &[f64],
     pairs: &[(u32, u32)],
     options: &OllivierOptions,
-    measures: Option<&NodeMeasures>,
     answer: Answer,
+    duals: Option<&Duals>,
     monitor: &dyn Monitor,
 ) -> Result<Vec<f64>, OllivierError> {
+    let MeasuredGraph { graph, measures, .. } = space;
     let _reservation = Reservation::new(monitor, 8 * (graph.targets().len() + graph.n_nodes()))?;
     let lengths = of_arcs(graph, lengths.iter().copied());
     let roads = Roads { graph, lengths: &lengths };
-    let mut found = lengths::values(roads, pairs, options, measures, answer, monitor)?;
+    let mut found = lengths::values(roads, pairs, options, measures, answer, duals, monitor)?;
     ties::merge_near(&mut found, ROUNDING, 1.0);
     Ok(found)
 }

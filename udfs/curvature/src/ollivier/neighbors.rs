@@ -7,7 +7,7 @@
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 
 use super::masses::{Fraction, LARGEST, gcd};
-use super::schedule::{Job, by_owner};
+use super::schedule::{Job, TaskSize, by_owner};
 use super::short::{Set, Short};
 use super::transport::Flow;
 use super::{bits, curvature};
@@ -16,7 +16,7 @@ use bonnet_graph::isa::Isa;
 
 const NONE: u32 = u32::MAX;
 /// The cost of a task, in words of rows: a fraction of a millisecond.
-const TASK: u64 = 1 << 17;
+const TASK: TaskSize = TaskSize { usual: 1 << 17, largest: 1 << 21 };
 /// Rows of so many words are made without counting first.
 const SHORT: usize = 16;
 /// Rows of cost 2 are kept for the other edges of their owner up to this many words.

@@ -10,7 +10,7 @@ use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 use super::given::NodeMeasures;
 use super::masses::{Masses, common_total};
 use super::measure::Measures;
-use super::schedule::{Job, by_owner};
+use super::schedule::{Job, TaskSize, by_owner};
 use super::transport::Flow;
 use super::{Answer, OllivierOptions, bits};
 
@@ -32,7 +32,7 @@ pub(super) fn values(
         |u, v| (u.min(v), u.max(v)),
         |_| 0,
         |_, _| 1,
-        PARTNERS as u64,
+        TaskSize { usual: PARTNERS as u64, largest: 16 * PARTNERS as u64 },
         monitor,
         || Reach::new(graph, options, given, answer, monitor),
         |reach, job| reach.compute(job),

@@ -9,29 +9,36 @@ use rayon::prelude::*;
 pub(super) struct Job<'a> {
     pub(super) owner: u32,
     pub(super) partners: &'a [u32],
+    /// Where the pairs stand among all.
+    pub(super) places: &'a [u32],
     pub(super) values: &'a mut [f64],
 }
 
-/// How many times too large a task may be so as not to share out an owner, for whom much is made ready.
-const LARGEST_TASK: u64 = 16;
+/// How large tasks are, in units of a cost.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TaskSize {
+    /// A task ends with the owner that brings it to this size,
+    pub(super) usual: u64,
+    /// and within one at this size, although what is made ready for the owner is made ready once more then.
+    pub(super) largest: u64,
+}
 
 /// Runs `compute` on every pair (owner, partner), pairs of one owner together, and answers in the order of `pairs`.
 ///
-/// `orient` says which of a pair is the owner. Owners come in the order of `rank`, and a task ends where `cost` sums
-/// to `task`, with an owner if that is not too far. A thread takes a
-/// workspace made by `make` and hands it on, so that there are as many as threads.
+/// `orient` says which of a pair is the owner. Owners come in the order of `rank`, and `cost` counts towards the size of a
+/// task. A thread takes a workspace made by `make` and hands it on, so that there are as many as threads.
 #[expect(clippy::too_many_arguments, reason = "one call for each of two kinds of pairs")]
 pub(super) fn by_owner<W: Send>(
     pairs: &[(u32, u32)],
     orient: impl Fn(u32, u32) -> (u32, u32),
     rank: impl Fn(u32) -> u64,
     cost: impl Fn(u32, u32) -> u64,
-    task: u64,
+    size: TaskSize,
     monitor: &dyn Monitor,
     make: impl Fn() -> Result<W, Stopped> + Sync,
     compute: impl Fn(&mut W, Job<'_>) -> Result<(), Stopped> + Sync,
 ) -> Result<Vec<f64>, Stopped> {
-    const BYTES: usize = size_of::<(u64, u32, u32, u32)>() + size_of::<u32>() + 2 * size_of::<f64>();
+    const BYTES: usize = size_of::<(u64, u32, u32, u32)>() + 2 * size_of::<u32>() + 2 * size_of::<f64>();
     let _reservation = Reservation::new(monitor, pairs.len() * BYTES)?;
     let entry = |(place, &(u, v)): (usize, &(u32, u32))| {
         let (owner, partner) = orient(u, v);
@@ -40,6 +47,7 @@ pub(super) fn by_owner<W: Send>(
     let mut order: Vec<_> = pairs.iter().enumerate().map(entry).collect();
     order.par_sort_unstable();
     let partners: Vec<u32> = order.iter().map(|entry| entry.2).collect();
+    let places: Vec<u32> = order.iter().map(|entry| entry.3).collect();
     let mut values = vec![f64::NAN; order.len()];
 
     let mut tasks = Vec::new();
@@ -49,7 +57,7 @@ pub(super) fn by_owner<W: Send>(
         for (i, &(_, owner, partner, _)) in order.iter().enumerate() {
             sum += cost(owner, partner);
             let ends = order.get(i + 1).is_none_or(|next| next.1 != owner);
-            if (sum >= task && ends) || sum >= LARGEST_TASK * task || i + 1 == order.len() {
+            if (sum >= size.usual && ends) || sum >= size.largest || i + 1 == order.len() {
                 let own;
                 (own, rest) = rest.split_at_mut(i + 1 - start);
                 tasks.push((start, own));
@@ -71,8 +79,10 @@ pub(super) fn by_owner<W: Send>(
             monitor.check()?;
             let owner = order[at].1;
             let count = order[at..end].partition_point(|entry| entry.1 == owner);
-            let (own, rest) = values.split_at_mut(count);
-            compute(&mut workspace, Job { owner, partners: &partners[at..at + count], values: own })?;
+            let (of_owner, rest) = values.split_at_mut(count);
+            let own = at..at + count;
+            let job = Job { owner, partners: &partners[own.clone()], places: &places[own], values: of_owner };
+            compute(&mut workspace, job)?;
             monitor.advance(count as u64);
             values = rest;
             at += count;

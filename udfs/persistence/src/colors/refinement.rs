@@ -8,6 +8,10 @@ use super::hashing::mix;
 /// Nodes whose neighbours' colours are gathered in one piece.
 const PIECE: usize = 4096;
 
+/// From so many nodes on they are shared out by their hashes, to so many shards that are grouped side by side.
+const SHARDED: usize = 1 << 14;
+const SHARDS: usize = 64;
+
 /// No group.
 const NONE: u32 = u32::MAX;
 
@@ -75,7 +79,7 @@ struct Group {
 impl<'a> Refinement<'a> {
     /// The bytes that refining a graph takes beside it.
     pub(crate) fn bytes(n: usize, m: usize) -> usize {
-        48 * n + 8 * m
+        64 * n + 8 * m
     }
 
     /// Begins with a colour for each node: numbers from 0 without a gap.
@@ -108,45 +112,74 @@ impl<'a> Refinement<'a> {
             Ok(Signatures::new(self.graph, &self.colors, nodes))
         });
         let pieces = pieces.collect::<Result<Vec<_>, Stopped>>()?;
-        let signature = |i: usize| pieces[i / PIECE].of(i % PIECE);
-
-        // The groups, by an open table of their numbers.
-        let slots = (2 * nodes.len()).next_power_of_two().max(2);
-        let mut table = vec![NONE; slots];
-        let mut groups: Vec<Group> = Vec::new();
-        let mut group_of = Vec::with_capacity(nodes.len());
-        for (i, &v) in nodes.iter().enumerate() {
-            let (hash, color) = (pieces[i / PIECE].hashes[i % PIECE], self.colors[v as usize]);
-            let mut slot = hash as usize & (slots - 1);
-            let found = loop {
-                let number = table[slot];
-                if number == NONE {
-                    table[slot] = groups.len() as u32;
-                    groups.push(Group { first: i as u32, color, size: 0 });
-                    break groups.len() - 1;
-                }
-                let group = &groups[number as usize];
-                if group.color == color && signature(group.first as usize) == signature(i) {
-                    break number as usize;
-                }
-                slot = (slot + 1) & (slots - 1);
-            };
-            groups[found].size += 1;
-            group_of.push(found as u32);
-            if i.is_multiple_of(1 << 16) {
-                monitor.check()?;
-            }
+        // Nodes of one group are in one shard.
+        let hash = |i: usize| pieces[i / PIECE].hashes[i % PIECE];
+        let shards = if nodes.len() < SHARDED { 1 } else { SHARDS };
+        let shard = |i: usize| (hash(i) >> 32) as usize % shards;
+        let mut ends = vec![0usize; shards + 1];
+        (0..nodes.len()).for_each(|i| ends[shard(i) + 1] += 1);
+        (0..shards).for_each(|shard| ends[shard + 1] += ends[shard]);
+        let mut next = ends.clone();
+        let mut order = vec![0u32; nodes.len()];
+        for i in 0..nodes.len() {
+            let next = &mut next[shard(i)];
+            order[*next] = i as u32;
+            *next += 1;
         }
+        let signature = |i: u32| pieces[i as usize / PIECE].of(i as usize % PIECE);
+        let found = ends.par_windows(2).with_max_len(1).map(|range| {
+            monitor.check()?;
+            let own = &order[range[0]..range[1]];
+            // The groups, by an open table of their numbers.
+            let slots = (2 * own.len()).next_power_of_two().max(2);
+            let mut table = vec![NONE; slots];
+            let mut groups: Vec<Group> = Vec::new();
+            let mut group_of = Vec::with_capacity(own.len());
+            for &i in own {
+                let color = self.colors[nodes[i as usize] as usize];
+                let mut slot = hash(i as usize) as usize & (slots - 1);
+                let number = loop {
+                    let number = table[slot];
+                    if number == NONE {
+                        table[slot] = groups.len() as u32;
+                        groups.push(Group { first: i, color, size: 0 });
+                        break groups.len() - 1;
+                    }
+                    let group = &groups[number as usize];
+                    if group.color == color && signature(group.first) == signature(i) {
+                        break number as usize;
+                    }
+                    slot = (slot + 1) & (slots - 1);
+                };
+                groups[number].size += 1;
+                group_of.push(number as u32);
+            }
+            Ok((groups, group_of))
+        });
+        let found = found.collect::<Result<Vec<_>, Stopped>>()?;
 
+        let mut groups = Vec::with_capacity(found.iter().map(|(groups, _)| groups.len()).sum());
+        let mut starts = Vec::with_capacity(shards);
+        let mut group_of = Vec::with_capacity(shards);
+        for (own, numbers) in found {
+            starts.push(groups.len());
+            groups.extend(own);
+            group_of.push(numbers);
+        }
+        monitor.check()?;
         let names = self.names(&groups);
         let mut renamed = Vec::new();
-        for (&v, &group) in nodes.iter().zip(&group_of) {
-            let name = names[group as usize];
-            if self.colors[v as usize] != name {
-                self.colors[v as usize] = name;
-                renamed.push(v);
+        for (shard, numbers) in group_of.iter().enumerate() {
+            for (&i, &number) in order[ends[shard]..].iter().zip(numbers) {
+                let (v, name) = (nodes[i as usize], names[starts[shard] + number as usize]);
+                if self.colors[v as usize] != name {
+                    self.colors[v as usize] = name;
+                    renamed.push(v);
+                }
             }
         }
+        // In the order of the graph, which the next round goes through.
+        renamed.par_sort_unstable();
         let split = !renamed.is_empty();
         self.renamed = Some(renamed);
         Ok(split)

@@ -127,7 +127,7 @@ fn options(function: &str, options: &Options) -> Result<FiltrationOptions> {
 type Diagram = fn(usize, &[(u32, u32)], &[&[f64]], &FiltrationOptions, &dyn Monitor) -> Result<Vec<Point>, RowsError>;
 
 /// Why the rows have no diagram: by the numbers of nodes.
-enum RowsError {
+pub(super) enum RowsError {
     Filtration(FiltrationError),
     /// A node has two values.
     TwoValues(u32, f64, f64),
@@ -210,7 +210,7 @@ fn by_vertices(
 }
 
 /// An error in the words of the rows.
-fn described(function: &str, error: RowsError, keys: &KeyIndex) -> DataFusionError {
+pub(super) fn described(function: &str, error: RowsError, keys: &KeyIndex) -> DataFusionError {
     let edge = |src, dst| format!("{function}: edge ({}, {})", keys.describe(src), keys.describe(dst));
     let node = |node| format!("{function}: node {}", keys.describe(node));
     execution_error(match error {

@@ -7,6 +7,7 @@ mod descriptors;
 mod distance;
 mod earth_movers_distance;
 mod filtration;
+mod filtration_bounds;
 mod graph_kernels;
 mod graph_set;
 mod kernel_two_sample_test;
@@ -37,6 +38,7 @@ pub fn functions() -> Vec<Function> {
         earth_movers_distance::earth_movers_distance(),
         filtration::persistence_diagram(),
         filtration::vertex_persistence_diagram(),
+        filtration_bounds::filtration_bounds(),
         graph_kernels::graph_neural_tangent_kernel(),
         graph_kernels::shortest_path_kernel(),
         graph_kernels::tree_movers_distance(),

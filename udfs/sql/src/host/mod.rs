@@ -1,6 +1,7 @@
 //! The engine's side of a running operator: memory, progress and cancellation.
 
 pub(crate) mod compute_time;
+mod machine;
 pub(crate) mod running_statement;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use bonnet_graph::{Monitor, Stopped};
 use datafusion::execution::TaskContext;
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 
 use crate::error::out_of_memory;
 
@@ -87,6 +88,7 @@ pub struct Host {
     cancelled: Arc<AtomicBool>,
     progress: Arc<Progress>,
     memory: MemoryReservation,
+    pool: Arc<dyn MemoryPool>,
 }
 
 impl Host {
@@ -102,6 +104,7 @@ impl Host {
             cancelled,
             progress: Arc::clone(&kernels.progress),
             memory: MemoryConsumer::new(function).register(context.memory_pool()),
+            pool: Arc::clone(context.memory_pool()),
         }
     }
 }
@@ -125,6 +128,7 @@ impl Monitor for Host {
 
     fn reserve(&self, bytes: usize) -> Result<(), Stopped> {
         self.check()?;
+        machine::check(&self.function, self.pool.as_ref(), self.memory.size(), bytes)?;
         self.memory.try_grow(bytes).map_err(|error| out_of_memory(&self.function, bytes, &error))
     }
 

@@ -15,6 +15,7 @@ use datafusion::common::runtime::{JoinSetTracer, set_join_set_tracer};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 use futures::future::BoxFuture;
 
+use super::machine;
 use crate::error::{out_of_memory, stopped};
 use crate::host::KernelContext;
 
@@ -139,6 +140,7 @@ impl Monitor for ExpressionHost<'_> {
         self.check()?;
         let Some(statement) = &self.statement else { return Ok(()) };
         let memory = self.memory.get_or_init(|| MemoryConsumer::new(self.function).register(&statement.memory));
+        machine::check(self.function, statement.memory.as_ref(), memory.size(), bytes)?;
         memory.try_grow(bytes).map_err(|error| out_of_memory(self.function, bytes, &error))
     }
 
