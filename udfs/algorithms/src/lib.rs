@@ -35,7 +35,7 @@
 //!
 //! # Floors
 //!
-//! 1. `error`, `network`, `parallel`, `path_counts`, `steps`, `waiting`: what the algorithms share.
+//! 1. `columns`, `error`, `network`, `parallel`, `path_counts`, `steps`, `waiting`: what the algorithms share.
 //! 2. `searches`, `triangles`, `weighted_search`: searches and triangles, on which others build.
 //! 3. `biconnected_components`, `communities`, `core_number`, `degree_assortativity`, `degree_centrality`,
 //!    `dominators`, `eigenvector`, `feedback_arc_set`, `graph_coloring`, `is_bipartite`, `is_planar`,
@@ -49,6 +49,7 @@
 
 mod betweenness;
 mod biconnected_components;
+pub mod columns;
 mod communities;
 mod core_number;
 mod degree_assortativity;

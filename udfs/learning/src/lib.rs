@@ -38,7 +38,7 @@
 //! 2. `options`: what can be asked of a run: declarations, jobs, resolved options
 //! 3. `kernels`: fused passes over rows and edges, in `f32`
 //! 4. `spaces`, `optimizer`, `ops`: curved spaces; steps of parameters; operations on candle's tensors
-//! 5. `data`: features, graphs, sets of graphs and of complexes with their targets, splits
+//! 5. `data`: features, their alignment, graphs, sets of graphs and of complexes with their targets, splits
 //! 6. `network`: what carries messages: edges, samples of them, sparse operators, scopes of a pass, the trait of models
 //! 7. `complexes`: batches of complexes and their operators
 //! 8. `program`: layers, those of curved spaces among them, and the programs made of them
@@ -69,9 +69,10 @@ mod tasks;
 mod training;
 
 pub use data::{
-    ALWAYS, ComplexSet, Complexes, EdgeWeights, Features, GivenPair, GraphData, GraphRelation, GraphSet, GraphTypes,
-    ItemRows, LinkError, LinkSplit, NEVER, NonEdges, Pair, Part, SparseRows, Split, Targets, TimedGraph, TimedItem,
-    WeightError, joined_features, joined_features_bytes, with_neighbor_means,
+    ALWAYS, AlignmentError, ComplexSet, Complexes, EdgeWeights, Features, GivenPair, GraphData, GraphRelation,
+    GraphSet, GraphTypes, ItemRows, LinkError, LinkSplit, NEVER, NonEdges, Pair, Part, Reduction, SparseRows, Split,
+    Targets, TimedGraph, TimedItem, WeightError, align, joined_features, joined_features_bytes, structural_features,
+    structural_features_bytes, with_neighbor_means,
 };
 pub use ground::{BuildError, DataError, Matrix, OptionError, SaveError, Status, TrainError, random};
 pub use models::{ModelSpec, model, models, reads_types};

@@ -1,10 +1,10 @@
 //! Eigenvectors of the normalised Laplacian.
 
 use bonnet_graph::{Graph, Monitor, Reservation};
-use faer::Mat;
 
 use super::subspace::{self, Pairs};
 use crate::AlgorithmError;
+use crate::columns::symmetric;
 
 /// Graphs of no more nodes are solved as dense matrices.
 const DENSE: usize = 512;
@@ -52,19 +52,16 @@ fn dense(graph: &Graph, monitor: &dyn Monitor) -> Result<Pairs, AlgorithmError> 
     let _reservation = Reservation::new(monitor, 40 * n * n)?;
     monitor.check()?;
     let root: Vec<f64> = (0..n as u32).map(|v| (graph.degree(v).max(1) as f64).sqrt().recip()).collect();
-    let mut matrix = Mat::<f64>::zeros(n, n);
+    let mut matrix = vec![0.0; n * n];
     for v in 0..n {
         if graph.degree(v as u32) == 0 {
-            matrix[(v, v)] = 1.0;
+            matrix[v * n + v] = 1.0;
         }
-        graph.neighbors(v as u32).iter().for_each(|&u| matrix[(v, u as usize)] = root[v] * root[u as usize]);
+        graph.neighbors(v as u32).iter().for_each(|&u| matrix[v * n + u as usize] = root[v] * root[u as usize]);
     }
-    let (values, vectors) = subspace::symmetric(&matrix)?;
+    let (values, mut rows) = symmetric(n, &matrix)?;
     // Ascending.
-    let mut rows = vec![0.0; n * n];
-    for v in 0..n {
-        (0..n).for_each(|i| rows[v * n + i] = vectors[(v, n - 1 - i)]);
-    }
+    rows.chunks_exact_mut(n).for_each(<[f64]>::reverse);
     Ok(Pairs { values: values.into_iter().rev().collect(), vectors: rows })
 }
 

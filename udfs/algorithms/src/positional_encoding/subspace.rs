@@ -1,20 +1,14 @@
 //! The largest eigenpairs of the normalised adjacency by Chebyshev-filtered subspace iteration.
 
 use bonnet_graph::{Graph, Monitor, Reservation};
-use faer::diag::Diag;
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{Mat, Par, Spec};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
 
 use crate::AlgorithmError;
+use crate::columns::{BLOCK, orthonormalise, products, symmetric, turn};
 use crate::steps::{Steps, hundredths};
-
-/// Rows that a task takes at a time, and whose products are summed together.
-const BLOCK: usize = 1 << 10;
 
 /// The largest residual of a vector of length 1.
 const TOLERANCE: f64 = 1e-11;
@@ -38,21 +32,6 @@ pub(super) struct Pairs {
     pub vectors: Vec<f64>,
 }
 
-/// Every eigenvalue of a symmetric matrix, ascending, with its vectors as columns.
-pub(super) fn symmetric(matrix: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>), AlgorithmError> {
-    let n = matrix.nrows();
-    let (mut values, mut vectors) = (Diag::<f64>::zeros(n), Mat::<f64>::zeros(n, n));
-    let scratch = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, Spec::default());
-    let mut buffer = MemBuffer::new(scratch);
-    let stack = MemStack::new(&mut buffer);
-    let found =
-        self_adjoint_evd(matrix.as_ref(), values.as_mut(), Some(vectors.as_mut()), Par::Seq, stack, Spec::default());
-    match found {
-        Ok(()) => Ok(((0..n).map(|i| values[i]).collect(), vectors)),
-        Err(_) => AlgorithmError::input(format!("the eigenvalues of a matrix of {n} rows were not found")),
-    }
-}
-
 /// The pairs of the `count` largest eigenvalues of `D^-1/2 A D^-1/2`, 1 on the diagonal of nodes without edges, and as many more
 /// as were found on the way whose eigenvalue is that of the last of these. For graphs of far more nodes.
 ///
@@ -70,7 +49,7 @@ pub(super) fn largest(graph: &Graph, count: usize, monitor: &dyn Monitor) -> Res
     let (mut y, mut z) = (vec![0.0; n * width], vec![0.0; n * width]);
     let (mut steps, mut first) = (Steps::new(monitor, 100), None);
     let (mut degree, mut before) = (DEGREES[0], f64::INFINITY);
-    orthonormalise(&mut x, &mut y, width)?;
+    orthonormalise(&mut x, &mut y, width, monitor)?;
     for _ in 0..ROUNDS {
         let (values, residuals) = rayleigh_ritz(&operator, &mut x, &mut y, &mut z)?;
         let wanted = wanted(&values, count);
@@ -90,7 +69,7 @@ pub(super) fn largest(graph: &Graph, count: usize, monitor: &dyn Monitor) -> Res
         let [last, held] = [values[count - 1], values[width - 1]];
         let low = if last - held < CLOSE { last - 0.05 * (1.0 + last) } else { held };
         operator.filter(degree, low, [&mut x, &mut y, &mut z])?;
-        orthonormalise(&mut x, &mut y, width)?;
+        orthonormalise(&mut x, &mut y, width, monitor)?;
     }
     AlgorithmError::input(format!(
         "the Laplacian eigenvectors of {n} nodes did not settle within {ROUNDS} rounds: their eigenvalues are too close; lower dim"
@@ -160,53 +139,6 @@ impl Adjacency<'_> {
     }
 }
 
-/// `x' y`, in the order of the blocks.
-fn products(x: &[f64], y: &[f64], width: usize) -> Mat<f64> {
-    let block = |(x, y): (&[f64], &[f64])| {
-        let mut sums = vec![0.0; width * width];
-        for (x, y) in x.chunks_exact(width).zip(y.chunks_exact(width)) {
-            for (x, sums) in x.iter().zip(sums.chunks_exact_mut(width)) {
-                sums.iter_mut().zip(y).for_each(|(sum, y)| *sum += x * y);
-            }
-        }
-        sums
-    };
-    let blocks: Vec<Vec<f64>> = x.par_chunks(BLOCK * width).zip(y.par_chunks(BLOCK * width)).map(block).collect();
-    let mut all = vec![0.0; width * width];
-    blocks.iter().for_each(|sums| all.iter_mut().zip(sums).for_each(|(all, sum)| *all += sum));
-    // Of a symmetric product, both halves alike.
-    Mat::from_fn(width, width, |r, c| 0.5 * (all[r * width + c] + all[c * width + r]))
-}
-
-/// `x <- x w`.
-fn turn(x: &mut [f64], room: &mut [f64], w: &Mat<f64>, width: usize) {
-    let columns: Vec<f64> = (0..width).flat_map(|r| (0..width).map(move |c| w[(r, c)])).collect();
-    room.par_chunks_mut(BLOCK * width).zip(x.par_chunks(BLOCK * width)).for_each(|(out, x)| {
-        for (out, x) in out.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
-            out.fill(0.0);
-            for (x, w) in x.iter().zip(columns.chunks_exact(width)) {
-                out.iter_mut().zip(w).for_each(|(out, w)| *out += x * w);
-            }
-        }
-    });
-    x.copy_from_slice(room);
-}
-
-/// Makes the columns orthonormal, by the eigenvectors of their products (Stathopoulos and Wu 2002), twice.
-fn orthonormalise(x: &mut [f64], room: &mut [f64], width: usize) -> Result<(), AlgorithmError> {
-    for _ in 0..2 {
-        let gram = products(x, x, width);
-        // Columns of length 1 first.
-        let scale: Vec<f64> = (0..width).map(|c| gram[(c, c)].max(f64::MIN_POSITIVE).sqrt().recip()).collect();
-        let scaled = Mat::from_fn(width, width, |r, c| scale[r] * gram[(r, c)] * scale[c]);
-        let (values, vectors) = symmetric(&scaled)?;
-        let least = values[width - 1] * f64::EPSILON * width as f64;
-        let turned = Mat::from_fn(width, width, |r, c| scale[r] * vectors[(r, c)] / values[c].max(least).sqrt());
-        turn(x, room, &turned, width);
-    }
-    Ok(())
-}
-
 /// Turns the orthonormal columns of `x` into the best approximations of eigenvectors in their span: their values, descending, and
 /// the lengths of what is left, `S x - value x`.
 fn rayleigh_ritz(
@@ -217,8 +149,8 @@ fn rayleigh_ritz(
 ) -> Result<(Vec<f64>, Vec<f64>), AlgorithmError> {
     let width = operator.width;
     operator.apply(x, [1.0, 0.0, 0.0], y)?;
-    let (values, vectors) = symmetric(&products(x, y, width))?;
-    let turned = Mat::from_fn(width, width, |r, c| vectors[(r, width - 1 - c)]);
+    let (values, vectors) = symmetric(width, &products(x, y, width, operator.monitor)?)?;
+    let turned: Vec<f64> = vectors.chunks_exact(width).flat_map(|row| row.iter().rev().copied()).collect();
     let values: Vec<f64> = values.into_iter().rev().collect();
     turn(x, z, &turned, width);
     turn(y, z, &turned, width);

@@ -1,6 +1,7 @@
 //! The data of a run as plain values, checked: features and weights of edges, graphs, sets of graphs and of complexes with
 //! their targets, pairs of nodes, and the splits of all of them.
 
+pub(crate) mod alignment;
 mod complex_set;
 mod edge_weights;
 mod encodings;
@@ -15,6 +16,7 @@ mod split;
 mod standardization;
 mod typed_features;
 
+pub use alignment::{AlignmentError, Reduction, align, structural_features, structural_features_bytes};
 pub use complex_set::{ComplexSet, Complexes};
 pub use edge_weights::{EdgeWeights, WeightError};
 pub(crate) use encodings::with_encodings;

@@ -18,8 +18,8 @@ use super::splits::{DRAWN, ItemsError, SplitChoice, StoredSplit, read_splits, sp
 use super::timed::rows::{Columns, Edges, TimedRows};
 use super::types::{Kinds, ONE_TYPE, TYPE, TypedColumn};
 use crate::{
-    EdgeWeights, GraphData, GraphTypes, LinkError, LinkSplit, Shares, Split, SplitScheme, Targets, Task, TrainError,
-    TrainOptions, WeightError, reads_types,
+    EdgeWeights, FeatureSource, Featureless, Features, GraphData, GraphTypes, LinkError, LinkSplit, Shares, Split,
+    SplitScheme, Targets, Task, TrainError, TrainOptions, WeightError, reads_types,
 };
 
 /// The percentages of training, validation and test edges by default.
@@ -271,6 +271,16 @@ impl LoadedGraph {
     /// The number of each key of a column, where it is a node's.
     pub fn numbers(&self, keys: &KeyColumn) -> Vec<Option<u32>> {
         self.keys.numbers(keys)
+    }
+
+    /// The graph without its columns.
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    /// The features that the graph has, or none where it has none.
+    pub fn own_features(&self) -> std::result::Result<Arc<Features>, String> {
+        self.features.of(FeatureSource::Auto, Featureless::Embedding)
     }
 
     /// The hashes of what a run reads of the graph.

@@ -1,5 +1,7 @@
-//! Training as SQL functions: a relation of jobs in; a row a job out, or its predictions, vectors or epochs.
+//! Training as SQL functions: a relation of jobs in; a row a job out, or its predictions, vectors or epochs. Beside it what
+//! prepares graphs for it.
 
+mod align_features;
 mod collection;
 mod columns;
 mod complexes;
@@ -29,6 +31,7 @@ pub use self::notices::{FailedRuns, Notices};
 /// The registrations.
 pub fn functions() -> Vec<Function> {
     vec![
+        align_features::align_features(),
         train::train(),
         predict::predict(),
         embed::embed(),
