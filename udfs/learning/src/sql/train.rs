@@ -9,13 +9,14 @@ use bonnet_sql::{Body, Call, Function, Parameter};
 
 use super::given::protocols::{self, DEPARTURES, PROTOCOL};
 use super::jobs::{Reads, SAVE, run_columns};
+use super::pretraining::Standing;
 use super::provenance;
 use super::runs::{self, Answer, CompletedRun, field, ok_columns};
 use crate::OptionSpec;
 use crate::options::COMMON;
 use crate::tasks::metrics::Metrics;
 
-const READS: Reads = Reads { function: "train", save: true, as_loaded: false };
+const READS: Reads = Reads { function: "train", save: true, as_loaded: false, of_sets: false };
 
 /// The reference: the names of the columns are those of the table of options.
 static DESCRIPTION: LazyLock<String> = LazyLock::new(|| {
@@ -52,7 +53,9 @@ pub fn train() -> Function {
             "the job's columns, status, error, test_accuracy, val_accuracy and so on with macro_f1, f1, auc, ap, mae, mse, rmse, r2; \
              best_epoch, epochs_run, parameters, train_seconds, test_seconds, peak_memory (bytes), device, input_features (what \
              the option features was, auto as what it stood for); with save also saved, the path of the file; with a protocol its name, \
-             where the jobs have no such column, and departures, what the job says otherwise than the protocol; and what it takes \
+             where the jobs have no such column, and departures, what the job says otherwise than the protocol; with load also sources and \
+             source_hashes, the graphs that the loaded encoder was pre-trained on with the hashes of their edges and features, and \
+             target_hash, the same of the job's graph (all NULL of other models); and what it takes \
              to redo the run: engine_version, host_threads, started_at, graph_hash (of the tables that it read with the column \
              of the labels, whatever the order of their rows)",
         )
@@ -97,6 +100,7 @@ impl Answer for Train {
         fields.extend(saves(call).then(|| field("saved", DataType::Utf8)));
         fields.extend(protocols::of_all(call).map(|_| field(PROTOCOL, DataType::Utf8)));
         fields.extend(protocols::is_named(call).then(|| field(DEPARTURES, DataType::Utf8)));
+        fields.extend(Standing::is_asked(call).then(Standing::fields).into_iter().flatten());
         fields.extend(provenance::fields());
         fields
     }
@@ -118,6 +122,9 @@ impl Answer for Train {
         columns.extend(saves(call).then(|| text(run.saved.as_deref())));
         columns.extend(protocols::of_all(call).map(|name| text(Some(name))));
         columns.extend(protocols::is_named(call).then(|| text(run.departures.as_deref())));
+        if Standing::is_asked(call) {
+            columns.extend(run.standing.clone().unwrap_or_default().columns());
+        }
         columns.extend(run.start.columns());
         Ok(columns)
     }
