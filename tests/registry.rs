@@ -138,7 +138,8 @@ fn every_hyperparameter_that_is_listed_is_taken() {
              (SELECT name AS model, hyperparameters FROM bonnet.models), hyperparameters) ORDER BY 1, 2",
     );
     assert!(models.len() >= 4 * 7, "{models:?}");
-    for spec in bonnet_learning::models() {
+    // A model that is pre-trained has an encoder to load: tests/slt/foundation_models.slt.
+    for spec in bonnet_learning::models().iter().filter(|spec| !spec.is_pretrained()) {
         let model = spec.name;
         let defaults = models.iter().filter(|row| row[0] == model && row[1] != "epochs");
         let columns: String = defaults

@@ -132,7 +132,7 @@ pub(super) struct Candidates {
 }
 
 /// The functions that train models.
-pub(super) const TRAINING: [&str; 2] = ["train", "training_curve"];
+pub(super) const TRAINING: [&str; 3] = ["train", "pretrain", "training_curve"];
 
 /// The helper of the prompt's editor: completes words and says whether an input is whole.
 #[derive(Helper, Default)]

@@ -27,6 +27,21 @@ further columns of the item's own row.\n\n\
 `predict` with `load` scores new items, with a NULL `split` or without. Whatever would read later rows, or more than neighbourhoods, is refused: \
 `encodings`, `featureless => 'neighbor_mean'`, features other than those given, arcs, weights. ";
 
+/// What pre-training is; the defaults of the models' pre-training follow.
+const PRE_TRAINED: &str = "\n## Pre-trained models\n\n\
+`pretrain((SELECT ['pubmed', 'actor'] AS graphs, 'mdgpt' AS model, 0 AS seed), save => 'encoders')` learns an encoder of several graphs \
+without any label and saves it; `train((SELECT 'cora' AS graph, 'mdgpt' AS model, saved AS load FROM encoders), split_scheme => 'kshot:5')` \
+adapts it to another graph with a few labelled nodes of each class, the training nodes of its split. Features of each graph are brought to \
+`dim` columns by themselves ([align_features](functions/learning.md#align_features)). What is learnt of the target says `adapt`. With `prompt` the encoder is frozen, \
+the model's prompts are learnt, and the outputs of a node are its cosines with the prototypes of the classes: the means of the rows of their training nodes, as they are in each \
+step; a class without a training node has the output -10000, and two classes need one. With `head` and `fine_tune` the outputs are those of a linear layer. \
+Where the split has no validation nodes, the last epoch counts.\n\n\
+A file names the graphs behind it with hashes of their edges and features. The row of `train` has them in `sources` and `source_hashes`, and the same hash of its own \
+graph in `target_hash`: `WHERE NOT array_has(source_hashes, target_hash)` says that no edge of the target was seen. A graph whose edges (pairs of keys) are among the sources \
+is refused; the same graph under other keys is not recognised. Sources are taken in the order of their names: another order of the list changes nothing. The baseline of every \
+row is the same encoder with `epochs => 0` of pretrain.\n\n\
+Options of a job that loads an encoder have the defaults of the table above; `hidden`, `layers`, `dim` and `alignment` are those of its pre-training. Pre-training has defaults of its own:\n\n";
+
 /// The page of all models: `docs/models.md`.
 pub fn models() -> String {
     let mut page = String::from(
@@ -71,6 +86,7 @@ pub fn models() -> String {
     let sampled = bonnet_learning::models().iter().filter(|model| model.takes_items_of_graphs());
     let sampled: Vec<String> = sampled.map(|model| format!("`{}`", model.name)).collect();
     let _ = writeln!(page, "{ITEMS_OF_A_GRAPH}It is read by {}.", sampled.join(", "));
+    pre_trained(&mut page);
     for model in bonnet_learning::models() {
         let _ = write!(
             page,
@@ -84,6 +100,22 @@ pub fn models() -> String {
         options.of_model(&mut page, model);
     }
     page
+}
+
+/// Pre-training, with a table of its defaults.
+fn pre_trained(page: &mut String) {
+    page.push_str(PRE_TRAINED);
+    let defaults = bonnet_learning::models().iter().filter_map(|model| Some((model.name, model.pretraining()?)));
+    for (i, (model, options)) in defaults.enumerate() {
+        if i == 0 {
+            page.push_str("| pre-training of |");
+            options.iter().for_each(|option| page.push_str(&format!(" `{}` |", option.name)));
+            page.push_str(&format!("\n|---|{}\n", "---|".repeat(options.len())));
+        }
+        let mut cells = vec![format!("[`{model}`](#{model})")];
+        cells.extend(options.iter().map(|option| format!("`{}`", option.default_value())));
+        row(page, &cells);
+    }
 }
 
 /// The hyperparameters that models have alike but for their defaults.

@@ -1,4 +1,4 @@
-//! Rows of `train` that go into a lasting table: each run is committed when it is finished.
+//! Rows of `train` and `pretrain` that go into a lasting table: each run is committed when it is finished.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ fn train_call(plan: &LogicalPlan) -> Option<&LogicalPlan> {
         LogicalPlan::SubqueryAlias(alias) => train_call(&alias.input),
         LogicalPlan::Extension(extension) => {
             let node = extension.node.as_any().downcast_ref::<RelationNode>()?;
-            (node.function().name == "train").then_some(plan)
+            ["train", "pretrain"].contains(&node.function().name).then_some(plan)
         }
         _ => None,
     }

@@ -1,5 +1,6 @@
 //! Subjects in SQL, against figures from elsewhere.
 
+mod foundation;
 mod homophily;
 mod items;
 mod learning;

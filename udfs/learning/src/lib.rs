@@ -75,7 +75,8 @@ pub use data::{
     structural_features_bytes, with_neighbor_means,
 };
 pub use ground::{BuildError, DataError, Matrix, OptionError, SaveError, Status, TrainError, random};
-pub use models::{ModelSpec, model, models, reads_types};
+pub use models::foundation::Source;
+pub use models::{ModelSpec, is_pretrained, model, models, reads_types};
 pub use optimizer::{Optimizer, schedule};
 pub use options::table::{DATA_OPTIONS, RUN_OPTIONS, SHARED_OPTIONS};
 pub use options::{
@@ -88,7 +89,9 @@ pub use protocols::{
     AUDIT_COLUMNS, AuditRow, FACTS, Protocol, ProtocolError, SettingType, audit, protocols, setting_type, settings,
 };
 pub use tasks::metrics;
-pub use training::{EpochRecord, Items, Outcome, Place, Saved, device, file_name, train};
+pub use training::{
+    EpochRecord, Items, Outcome, Place, Pretrained, Saved, SourceRecord, device, file_name, pretrain, train,
+};
 
 #[cfg(feature = "sql")]
 mod sql;

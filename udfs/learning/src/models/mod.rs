@@ -6,6 +6,7 @@
 pub mod baselines;
 pub mod complexes;
 pub mod curved;
+pub(crate) mod foundation;
 pub mod heterophily;
 pub mod message_passing;
 mod problem;
@@ -17,5 +18,5 @@ pub mod tokens;
 pub mod typed;
 
 pub use problem::Problem;
-pub use registry::{model, models, reads_types};
+pub use registry::{is_pretrained, model, models, reads_types};
 pub use spec::ModelSpec;

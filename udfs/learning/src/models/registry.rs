@@ -4,6 +4,7 @@ use super::ModelSpec;
 use super::baselines::{label_propagation, mlp, mlp1};
 use super::complexes::{cellmp, ct, dect, san, sccn, sccnn, scn};
 use super::curved::{cusp, graphmore, hat, hgcn, hgnn, hybonet, qgcn};
+use super::foundation::{gcope, mdgfm, mdgpt, samgpt};
 use super::heterophily::{acm_gcn, fagcn, fsgnn, gbk_gnn, glognn, h2gcn, linkx, lsgnn};
 use super::message_passing::{gat, gcn, gin, graphsage, mixhop, sgc, tag, unimp};
 use super::propagation::{appnp, bernnet, gprgnn, pcnet};
@@ -57,6 +58,10 @@ pub fn models() -> &'static [ModelSpec] {
         shgn::SPEC,
         unified_gt::SPEC,
         h2g_former::SPEC,
+        gcope::SPEC,
+        mdgpt::SPEC,
+        samgpt::SPEC,
+        mdgfm::SPEC,
         scn::SPEC,
         sccn::SPEC,
         cellmp::SPEC,
@@ -67,10 +72,10 @@ pub fn models() -> &'static [ModelSpec] {
     ]
 }
 
-/// The models on graphs.
+/// The models on graphs that are trained from nothing.
 #[cfg(test)]
 pub(crate) fn graph_models() -> impl Iterator<Item = &'static ModelSpec> {
-    models().iter().filter(|spec| !spec.reads_complexes())
+    models().iter().filter(|spec| !spec.reads_complexes() && !spec.is_pretrained())
 }
 
 /// The model of a name.
@@ -87,6 +92,11 @@ pub fn model(name: &str) -> Result<&'static ModelSpec, OptionError> {
 /// Whether the model of a run reads types of nodes and relations of edges.
 pub fn reads_types(options: &TrainOptions) -> bool {
     model(&options.model).is_ok_and(ModelSpec::reads_types)
+}
+
+/// Whether the model of a run is pre-trained on other graphs than the run's.
+pub fn is_pretrained(options: &TrainOptions) -> bool {
+    model(&options.model).is_ok_and(ModelSpec::is_pretrained)
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-use super::{ModelSpec, model, models};
+use super::{ModelSpec, foundation, model, models};
 use crate::ground::OptionError;
 use crate::options::option_spec::counts;
-use crate::options::table::RUN_OPTIONS;
+use crate::options::table::{self, RUN_OPTIONS};
 use crate::options::{Job, Normalize, OptionSpec, SelectBy, Task, TrainOptions, Value};
 
 impl Job {
@@ -77,11 +77,40 @@ impl Job {
         };
         refuse_label_rate(spec, options.label_rate)?;
         options.fanout = resolve_fanout(spec, &options, values.get("fanout"))?;
+        if options.normalize == Normalize::Standard && spec.is_pretrained() {
+            let valid =
+                "none, row: the features of a pre-trained model are reduced by themselves, without training nodes";
+            return Err(OptionError::invalid("normalize", options.normalize, valid));
+        }
         if options.normalize == Normalize::Standard && !task.is_of_nodes() {
             let valid = format!("none, row; {} has no training nodes to take means over", task.name());
             return Err(OptionError::invalid("normalize", options.normalize, &valid));
         }
         Ok(options)
+    }
+}
+
+impl Job {
+    /// [`Job::resolve`] for a pre-training: options that the job does not give are those of the model's pre-training, and epochs may
+    /// be 0, for an encoder as it is drawn.
+    ///
+    /// # Errors
+    /// As [`Job::resolve`].
+    pub fn resolve_pretraining(&self) -> Result<TrainOptions, OptionError> {
+        let mut job = self.clone();
+        if let Some(model) = foundation::of(&self.model) {
+            for option in table::training(&model.pretraining()) {
+                if job.get(option.name).is_null() {
+                    job.set(option.name, option.default_value());
+                }
+            }
+        }
+        let is_untrained = *job.get("epochs") == Value::Integer(0);
+        if is_untrained {
+            job.set("epochs", 1);
+        }
+        let options = job.resolve()?;
+        Ok(if is_untrained { TrainOptions { epochs: 0, ..options } } else { options })
     }
 }
 

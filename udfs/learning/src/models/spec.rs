@@ -57,7 +57,33 @@ const OF_GRAPHS: [&str; 11] = [
     "relative_time",
 ];
 
+/// The options that a pre-trained model has no use for: it reads aligned features, and adapts to a whole graph.
+const NOT_OF_ENCODERS: [&str; 12] = [
+    "encodings",
+    "embedding",
+    "decoder",
+    "pooling",
+    "head_dropout",
+    "batch",
+    "batch_nodes",
+    "fanout",
+    "fanout_order",
+    "label_rate",
+    "negatives",
+    "relative_time",
+];
+
 impl ModelSpec {
+    /// Whether the model is pre-trained, by the function `pretrain`, and adapted to the graph of a job.
+    pub fn is_pretrained(&self) -> bool {
+        self.family == super::foundation::FOUNDATION
+    }
+
+    /// The options of a pre-training whose defaults are not those of the adaptation, if the model is pre-trained.
+    pub fn pretraining(&self) -> Option<[OptionSpec; 7]> {
+        super::foundation::of(self.name).map(|model| table::training(&model.pretraining()))
+    }
+
     /// Whether the model reads simplicial complexes; graphs otherwise.
     pub fn reads_complexes(&self) -> bool {
         self.family == COMPLEXES
@@ -91,10 +117,14 @@ impl ModelSpec {
     /// The options that `bonnet.models` lists: those that every model has, with this model's defaults, then its own. An own one
     /// takes the place of a shared one of its name.
     pub fn hyperparameters(&self) -> impl Iterator<Item = OptionSpec> + use<> {
-        let (own, of_complexes) = (self.own, self.reads_complexes());
-        let is_own = move |shared: &OptionSpec| {
-            own.iter().any(|own| own.name == shared.name) || of_complexes && OF_GRAPHS.contains(&shared.name)
+        let own = self.own;
+        let unread: &[&str] = match () {
+            () if self.reads_complexes() => &OF_GRAPHS,
+            () if self.is_pretrained() => &NOT_OF_ENCODERS,
+            () => &[],
         };
+        let is_own =
+            move |shared: &OptionSpec| own.iter().any(|own| own.name == shared.name) || unread.contains(&shared.name);
         let shared = table::SHARED_OPTIONS.into_iter().filter(move |shared| !is_own(shared));
         table::training(&self.defaults).into_iter().chain(shared).chain(own.iter().copied())
     }

@@ -12,7 +12,7 @@ use super::jobs::Reads;
 use super::runs::{self, Answer, CompletedRun, field, ok_columns};
 use crate::TrainOptions;
 
-const READS: Reads = Reads { function: "embed", save: false, as_loaded: true };
+const READS: Reads = Reads { function: "embed", save: false, as_loaded: true, of_sets: false };
 
 /// The registration.
 pub fn embed() -> Function {

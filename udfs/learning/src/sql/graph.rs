@@ -18,8 +18,8 @@ use super::splits::{DRAWN, ItemsError, SplitChoice, StoredSplit, read_splits, sp
 use super::timed::rows::{Columns, Edges, TimedRows};
 use super::types::{Kinds, ONE_TYPE, TYPE, TypedColumn};
 use crate::{
-    EdgeWeights, FeatureSource, Featureless, Features, GraphData, GraphTypes, LinkError, LinkSplit, Shares, Split,
-    SplitScheme, Targets, Task, TrainError, TrainOptions, WeightError, reads_types,
+    EdgeWeights, FeatureSource, Featureless, Features, GraphData, GraphTypes, LinkError, LinkSplit, Shares, Source,
+    Split, SplitScheme, Targets, Task, TrainError, TrainOptions, WeightError, reads_types,
 };
 
 /// The percentages of training, validation and test edges by default.
@@ -196,6 +196,7 @@ impl LoadedGraph {
         };
         let mut content = ContentHash::default();
         content.add("edges", &ends)?;
+        let of_edges = content;
         if required.rows {
             let of_nodes = column(TIME).map(|time| vec![Arc::clone(&columns[0]), Arc::clone(time)]);
             let of_edges = edge_time.as_ref().map(|time| [&ends[..2], &[Arc::clone(time)][..]].concat());
@@ -213,7 +214,7 @@ impl LoadedGraph {
             [Some(&columns[0]), Some(features), type_of_features].into_iter().flatten().cloned().collect::<Vec<_>>()
         });
         let weights_of = weight.map(|weight| [Arc::clone(&ends[0]), Arc::clone(&ends[1]), weight]);
-        let content = Content::new(content).with_features(features_of.as_deref())?;
+        let content = Content::new(content).with_edges(of_edges).with_features(features_of.as_deref())?;
         let mut content = content.with_weights(weights_of.as_ref().map(|columns| columns.as_slice()))?;
         if required.types {
             let of_nodes = column(TYPE).map(|kind| [Arc::clone(&columns[0]), Arc::clone(kind)]);
@@ -325,6 +326,12 @@ impl LoadedGraph {
             Some(times) => data.with_times(times.clone()).map_err(|error| error.to_string()),
             None => Ok(data),
         }
+    }
+
+    /// The graph for pre-training, which reads no label.
+    pub fn source(&self, name: &str, options: &TrainOptions) -> std::result::Result<Source, String> {
+        let features = self.features.of(options.features, options.featureless)?;
+        Ok(Source { name: name.to_owned(), graph: Arc::clone(&self.graph), features })
     }
 
     /// The split of a run: the stored one that it names, else drawn; by default split 0 where the publisher gives one,

@@ -14,6 +14,7 @@ use super::columns::LABEL;
 use super::complexes::COMPLEXES;
 use super::given::pairs::PairTable;
 use super::given::protocols::{self, PROTOCOL};
+use super::given::sets::{self, GRAPHS};
 use super::item_table::ITEMS;
 use super::splits::SplitChoice;
 use crate::options::table::{DATA_OPTIONS, RUN_OPTIONS};
@@ -71,6 +72,8 @@ pub(super) struct Reads {
     pub save: bool,
     /// Whether parameters that are loaded are used as they are unless the job has epochs.
     pub as_loaded: bool,
+    /// Whether a job is of several graphs, which its column `graphs` names.
+    pub of_sets: bool,
 }
 
 /// Checks the columns and options of a call; gives the columns that mean something.
@@ -86,7 +89,7 @@ pub(super) fn check(reads: &Reads, call: &Call) -> Result<Vec<String>> {
             "{function}: {OLDER_LABEL_OPTION} is the older name of {LABEL_OPTION}: keep one of them"
         ));
     }
-    for (name, value) in call.options.iter() {
+    for (name, value) in call.options.iter().filter(|(name, _)| !reads.of_sets || *name != GRAPHS) {
         let Some(kind) = type_of(name) else {
             let of_runs = run_columns().map(|option| option.name).filter(|name| reads.save || *name != SAVE);
             let known: Vec<&str> = of_runs.chain(HYPERPARAMETERS.keys().copied()).collect();
@@ -110,7 +113,10 @@ pub(super) fn check(reads: &Reads, call: &Call) -> Result<Vec<String>> {
             return usage_error(format!("{function}: {name} => {value}: expected {}", words(kind)));
         }
     }
-    let without_graph = call.input(COMPLEXES).is_some() || call.input(ITEMS).is_some();
+    if reads.of_sets {
+        sets::check(function, call)?;
+    }
+    let without_graph = reads.of_sets || call.input(COMPLEXES).is_some() || call.input(ITEMS).is_some();
     let needed = [("graph", without_graph), ("model", is_given(PROTOCOL))];
     for (name, _) in needed.into_iter().filter(|(_, said)| !said) {
         if schema.field_with_name(name).is_err() && call.options.get(name).is_none() {
@@ -149,6 +155,7 @@ pub(super) fn check(reads: &Reads, call: &Call) -> Result<Vec<String>> {
         }
         columns.push(field.name().clone());
     }
+    columns.extend((reads.of_sets && schema.field_with_name(GRAPHS).is_ok()).then(|| GRAPHS.to_owned()));
     Ok(columns)
 }
 
@@ -170,6 +177,8 @@ pub(super) struct JobRow {
     pub batch: usize,
     pub row: usize,
     pub graph: Option<String>,
+    /// The graphs of a job of several, each as the row names it.
+    pub graphs: Vec<String>,
     pub choice: SplitChoice,
     /// The column of the labels, where the row names one.
     label: Option<String>,
@@ -305,6 +314,7 @@ fn read_row(
     }
     let label = text(LABEL_OPTION)?.or(text(OLDER_LABEL_OPTION)?);
     let graph = text("graph")?;
+    let graphs = if reads.of_sets { sets::names(&value(GRAPHS)?) } else { Vec::new() };
     let mut choice = SplitChoice { scheme: text("split_scheme")?, split: integer("split")?, pairs: None };
     if let (Some(pairs), Some(graph)) = (&mut given.pairs, &graph) {
         choice.pairs = Some(pairs.of_graph(graph)?);
@@ -321,7 +331,10 @@ fn read_row(
     if call.input(ITEMS).is_some() && graph.is_some() {
         set_batch_of_items(&mut job);
     }
-    let resolved = followed.and_then(|_| job.resolve().map_err(|error| error.to_string()));
+    let resolved = followed.and_then(|_| match reads.of_sets {
+        true => job.resolve_pretraining().map_err(|error| error.to_string()),
+        false => job.resolve().map_err(|error| error.to_string()),
+    });
     let options = resolved.and_then(|options| match (&choice.pairs, said) {
         (Some(_), _) if options.task != Task::LinkPrediction => {
             Err(format!("pairs are given, and {} reads none: leave them out", options.task.name()))
@@ -347,6 +360,7 @@ fn read_row(
         batch: number,
         row,
         graph,
+        graphs,
         label,
         choice,
         departures,

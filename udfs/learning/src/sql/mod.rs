@@ -6,6 +6,7 @@ mod collection;
 mod columns;
 mod complexes;
 mod embed;
+mod execution;
 mod given;
 mod graph;
 mod item_table;
@@ -13,6 +14,7 @@ mod items;
 mod jobs;
 mod notices;
 mod predict;
+mod pretraining;
 mod provenance;
 mod runs;
 mod splits;
@@ -33,6 +35,7 @@ pub fn functions() -> Vec<Function> {
     vec![
         align_features::align_features(),
         train::train(),
+        pretraining::pretrain(),
         predict::predict(),
         embed::embed(),
         training_curve::training_curve(),

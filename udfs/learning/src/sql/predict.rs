@@ -20,7 +20,7 @@ use crate::kernels::pairs::sigmoid;
 use crate::tasks::metrics::softmax;
 use crate::{GraphSet, Part, Split, Targets};
 
-const READS: Reads = Reads { function: "predict", save: false, as_loaded: true };
+const READS: Reads = Reads { function: "predict", save: false, as_loaded: true, of_sets: false };
 
 /// The registration.
 pub fn predict() -> Function {

@@ -65,6 +65,8 @@ impl Provenance {
 pub(super) struct Content {
     /// What every run reads.
     structure: ContentHash,
+    /// The edges alone.
+    edges: ContentHash,
     /// The table of the items with their labels, by the column of the labels.
     labelled: BTreeMap<String, ContentHash>,
     features: ContentHash,
@@ -76,6 +78,21 @@ impl Content {
     /// The content of a graph of which every run reads this.
     pub fn new(structure: ContentHash) -> Self {
         Self { structure, ..Self::default() }
+    }
+
+    /// The same content of a graph with these edges.
+    pub fn with_edges(self, edges: ContentHash) -> Self {
+        Self { edges, ..self }
+    }
+
+    /// A hash of the edges alone, neither labels nor splits nor features.
+    pub fn edges(&self) -> ContentHash {
+        self.edges
+    }
+
+    /// A hash of what pre-training reads of the graph: its edges, and its features where the run reads those that are given.
+    pub fn unlabelled(&self, options: &TrainOptions) -> ContentHash {
+        if options.features.reads_given() { self.edges + self.features } else { self.edges }
     }
 
     /// The same content with columns of `table`, the items with their labels, for the runs that read these labels.

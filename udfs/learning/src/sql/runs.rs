@@ -4,22 +4,19 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 
 use arrow::array::{ArrayRef, RecordBatch, StringArray, new_null_array};
 use arrow::datatypes::{DataType, Field, Schema};
 use bonnet_graph::{Monitor, Reservation, Stopped};
-use bonnet_sql::{
-    Binding, Call, ErrorKind, Host, Raised, Run, execution_error, outside_databases, stopped, usage_error,
-    without_report_request,
-};
+use bonnet_sql::{Binding, Call, ErrorKind, Host, Raised, Run, outside_databases, stopped, usage_error};
 use datafusion::common::{DataFusionError, Result};
 use serde_json::json;
 
 use super::collection::LoadedCollection;
 use super::columns::LABEL;
 use super::complexes::{self, COMPLEXES, ComplexTable};
+use super::execution::{RunMonitor, rows, text_of};
 use super::given::pairs::{self, PAIRS, PairTable};
 use super::given::protocols::{self, PROTOCOL, PROTOCOLS};
 use super::graph::{LoadedGraph, RequiredParts};
@@ -27,14 +24,15 @@ use super::item_table::{self, ITEMS, ItemTable};
 use super::items::{CLASSES, OwnedItems, classes_of};
 use super::jobs::{self, Given, JobRow, LABEL_OPTION, MODEL, OLDER_LABEL_OPTION, Reads};
 use super::notices::{FailedRuns, Notices};
+use super::pretraining::Standing;
 use super::provenance::{self, Provenance};
 use super::splits::ItemsError;
 use super::timed::graph_items::GraphItems;
 use super::training_data::TrainingData;
 use crate::training::device::Place;
 use crate::{
-    EpochRecord, FanoutOrder, FeatureSource, Featureless, Outcome, Saved, Status, Task, TrainError, TrainOptions,
-    file_name, reads_types, train,
+    EpochRecord, FanoutOrder, FeatureSource, Featureless, Outcome, Saved, SourceRecord, Status, Task, TrainError,
+    TrainOptions, file_name, reads_types, train,
 };
 
 /// The column of the classes that a split leaves out.
@@ -89,6 +87,8 @@ pub(super) struct CompletedRun {
     pub model: String,
     /// The classes that the split leaves out.
     pub left_out: Vec<String>,
+    /// What its parameters stand on, where its model is pre-trained.
+    pub standing: Option<Standing>,
     pub start: Provenance,
 }
 
@@ -325,49 +325,6 @@ fn failed(run: &Run, loaded: Result<TrainingData>) -> Result<Result<TrainingData
     }))
 }
 
-/// The text of an error without DataFusion's wrappers.
-fn text_of(error: &DataFusionError) -> String {
-    match error {
-        DataFusionError::Plan(text) | DataFusionError::Execution(text) => text.clone(),
-        DataFusionError::Context(_, inner) => text_of(inner),
-        DataFusionError::External(inner) => inner.to_string(),
-        DataFusionError::Shared(inner) => text_of(inner),
-        other => without_report_request(&other.strip_backtrace()).into_owned(),
-    }
-}
-
-/// The monitor of a job: the work of all jobs was announced before, and a job that ends early leaves none behind.
-struct RunMonitor<'a> {
-    host: &'a Host,
-    left: AtomicU64,
-}
-
-impl Monitor for RunMonitor<'_> {
-    fn check(&self) -> Result<(), Stopped> {
-        self.host.check()
-    }
-
-    fn reserve(&self, bytes: usize) -> Result<(), Stopped> {
-        self.host.reserve(bytes)
-    }
-
-    fn release(&self, bytes: usize) {
-        self.host.release(bytes);
-    }
-
-    fn advance(&self, units: u64) {
-        let units = units.min(self.left.load(Ordering::Relaxed));
-        self.left.fetch_sub(units, Ordering::Relaxed);
-        self.host.advance(units);
-    }
-}
-
-impl Drop for RunMonitor<'_> {
-    fn drop(&mut self) {
-        self.host.advance(*self.left.get_mut());
-    }
-}
-
 struct Execution<'a> {
     answer: &'a dyn Answer,
     call: &'a Call,
@@ -395,7 +352,7 @@ impl Execution<'_> {
         let failure = Failure { model: job.model().map(String::into_boxed_str), ..failure };
         let columns = self.answer.failure(&failure, self.call);
         self.failed.borrow_mut().add(job, failure.text);
-        self.emit(job, columns)
+        rows::emit(self.run, self.answer.reads().function, &self.batches, job, columns)
     }
 
     /// Trains all jobs in the pool and emits the rows of each as its run ends.
@@ -424,25 +381,10 @@ impl Execution<'_> {
                 if let Some(why) = run.failure {
                     self.failed.borrow_mut().add(job, why);
                 }
-                self.emit(job, run.columns)
+                rows::emit(self.run, answer.reads().function, &self.batches, job, run.columns)
             })
         })?;
         host.check().map_err(stopped)
-    }
-
-    /// The rows of a job: its own columns behind those that it came with.
-    fn emit(&self, job: &JobRow, own: Vec<ArrayRef>) -> Result<()> {
-        let rows = own.first().map_or(0, |column| column.len());
-        let size = self.run.context().session_config().batch_size().max(1);
-        for start in (0..rows).step_by(size) {
-            let length = size.min(rows - start);
-            let mut columns = job.carried(&self.batches[job.batch], length)?;
-            columns.extend(own.iter().map(|column| column.slice(start, length)));
-            let batch = RecordBatch::try_new(Arc::clone(self.run.schema()), columns);
-            let function = self.answer.reads().function;
-            self.run.emit(batch.map_err(|error| execution_error(format!("{function}: {error}")))?)?;
-        }
-        Ok(())
     }
 }
 
@@ -457,7 +399,7 @@ fn one<'a>(
 ) -> Option<RunColumns<'a>> {
     host.check().ok()?;
     let epochs = job.options.as_ref().map_or(0, |options| u64::from(options.epochs));
-    let monitor = RunMonitor { host, left: AtomicU64::new(epochs) };
+    let monitor = RunMonitor::new(host, epochs);
     let start = job.options.as_ref().map(|options| {
         let read = loaded.content(options, job.label());
         Provenance::now(job.choice.pairs.iter().fold(read, |read, pairs| read + pairs.hash()))
@@ -526,8 +468,11 @@ fn train_one(
     // The file of a run names what it took for `auto`.
     let features = items.as_items().input(options.features);
     let options = &TrainOptions { features, ..options.clone() };
-    let former = saved.as_ref().map(|saved| saved.with_former_defaults(&job.job, options.clone()));
+    let former =
+        saved.as_ref().map(|saved| saved.with_shape(&job.job, saved.with_former_defaults(&job.job, options.clone())));
+    let former = former.transpose().map_err(|error| Failure::error(format!("load: {error}")))?;
     let options = former.as_ref().unwrap_or(options);
+    let standing = loaded.standing(saved.as_ref(), options).map_err(Failure::error)?;
     let mut description = description(job, options);
     if loaded.is_of_items() {
         // Items have no name: two tables of them make two files.
@@ -535,6 +480,9 @@ fn train_one(
     }
     if let Some(pairs) = &job.choice.pairs {
         description[PAIRS] = json!(pairs.hash().to_string());
+    }
+    if let Some(standing) = &standing {
+        SourceRecord::describe(&standing.sources, false, &mut description);
     }
     let file = job.save.as_deref().map(|folder| file_of(Path::new(folder), job, options, &description)).transpose()?;
     let mut epochs = Vec::new();
@@ -562,7 +510,7 @@ fn train_one(
     let few = job.choice.least_items().map(|least| items.classes_below(least)).unwrap_or_default();
     let left_out = few.into_iter().map(str::to_owned).collect();
     let (departures, model) = (job.departures.clone(), job.job.model.clone());
-    Ok(Some(CompletedRun { items, outcome, features, epochs, saved, departures, model, left_out, start }))
+    Ok(Some(CompletedRun { items, outcome, features, epochs, saved, departures, model, left_out, standing, start }))
 }
 
 /// The file for a run's parameters. The folder is made now: a run whose result has no place need not start.

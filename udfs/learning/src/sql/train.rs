@@ -9,13 +9,14 @@ use bonnet_sql::{Body, Call, Function, OptionValue, Parameter};
 
 use super::given::protocols::{self, DEPARTURES, PROTOCOL};
 use super::jobs::{DRAW, MODEL, Reads, SAVE, run_columns};
+use super::pretraining::Standing;
 use super::provenance;
 use super::runs::{self, Answer, CompletedRun, LEFT_OUT, field, ok_columns};
 use crate::OptionSpec;
 use crate::options::COMMON;
 use crate::tasks::metrics::Metrics;
 
-const READS: Reads = Reads { function: "train", save: true, as_loaded: false };
+const READS: Reads = Reads { function: "train", save: true, as_loaded: false, of_sets: false };
 
 /// The reference: the names of the columns are those of the table of options.
 static DESCRIPTION: LazyLock<String> = LazyLock::new(|| {
@@ -53,7 +54,9 @@ pub fn train() -> Function {
              best_epoch, epochs_run, parameters, train_seconds, test_seconds, peak_memory (bytes), device, input_features (what \
              the option features was, auto as what it stood for); with save also saved, the path of the file; with draw, or kshot:k/all for \
              all jobs, left_out, the classes that have fewer than k items; with a protocol its name and the model, where the jobs have no such \
-             column, and departures, what the job says otherwise than the protocol; and what it takes \
+             column, and departures, what the job says otherwise than the protocol; with load also sources and source_hashes, the graphs that \
+             the loaded encoder was pre-trained on with the hashes of their edges and features, and target_hash, the same of the job's graph \
+             (all NULL of other models); and what it takes \
              to redo the run: engine_version, host_threads, started_at, graph_hash (of the tables that it read with the column \
              of the labels, whatever the order of their rows)",
         )
@@ -107,6 +110,7 @@ impl Answer for Train {
         fields.extend(protocols::of_all(call).map(|_| field(PROTOCOL, DataType::Utf8)));
         fields.extend(protocols::names_models(call).then(|| field(MODEL, DataType::Utf8)));
         fields.extend(protocols::is_named(call).then(|| field(DEPARTURES, DataType::Utf8)));
+        fields.extend(Standing::is_asked(call).then(Standing::fields).into_iter().flatten());
         fields.extend(provenance::fields());
         fields
     }
@@ -141,6 +145,9 @@ impl Answer for Train {
         columns.extend(protocols::of_all(call).map(|name| text(Some(name))));
         columns.extend(protocols::names_models(call).then(|| text(Some(&run.model))));
         columns.extend(protocols::is_named(call).then(|| text(run.departures.as_deref())));
+        if Standing::is_asked(call) {
+            columns.extend(run.standing.clone().unwrap_or_default().columns());
+        }
         columns.extend(run.start.columns());
         Ok(columns)
     }

@@ -13,7 +13,7 @@ use super::train::{FIGURES, figures};
 use crate::tasks::metrics::Metrics;
 use crate::{EpochRecord, TrainOptions};
 
-const READS: Reads = Reads { function: "training_curve", save: false, as_loaded: false };
+const READS: Reads = Reads { function: "training_curve", save: false, as_loaded: false, of_sets: false };
 
 /// The registration.
 pub fn training_curve() -> Function {

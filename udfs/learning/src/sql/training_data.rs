@@ -11,10 +11,11 @@ use super::complexes::LoadedComplexes;
 use super::graph::LoadedGraph;
 use super::item_table::LoadedItems;
 use super::items::{Data, OwnedItems};
+use super::pretraining::{Standing, of_target};
 use super::provenance::ContentHash;
 use super::splits::{ItemsError, SplitChoice};
 use super::timed::graph_items::GraphItems;
-use crate::{Task, TrainError, TrainOptions};
+use crate::{Saved, Task, TrainError, TrainOptions};
 
 /// A graph or a collection, read for its jobs.
 #[derive(Debug)]
@@ -37,6 +38,18 @@ impl TrainingData {
             Self::GraphItems(items) => return items.content(options, label),
         };
         content.of(options, label)
+    }
+
+    /// What a run that loads a pre-trained encoder stands on; none of another run.
+    pub fn standing(
+        &self,
+        saved: Option<&Saved>,
+        options: &TrainOptions,
+    ) -> std::result::Result<Option<Standing>, String> {
+        match self {
+            Self::Graph(graph) => of_target(saved, graph.content(), options),
+            _ => Ok(None),
+        }
     }
 
     /// Whether the items have no name of their own, so that files of runs tell them apart by their content.

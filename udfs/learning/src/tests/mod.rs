@@ -3,6 +3,7 @@
 mod degenerate;
 mod encodings;
 pub(crate) mod equations;
+mod foundation;
 mod gradients;
 pub(crate) mod graphs;
 mod items;

@@ -10,7 +10,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::Value as Json;
 
 use crate::data::{STANDARDIZATION, Standardization};
-use crate::ground::{Layout, Matrix, SaveError};
+use crate::ground::{Block, Layout, Matrix, SaveError};
 use crate::options::{Job, TrainOptions, Value};
 
 /// The options that say in which space a model's parameters mean something.
@@ -207,7 +207,7 @@ impl Saved {
 
     /// The flat vector of some layouts, one after the other.
     pub(crate) fn parameters(&self, model: &str, layouts: &[&Layout]) -> Result<Vec<f32>, SaveError> {
-        let blocks: Vec<(usize, &crate::ground::Block)> = layouts
+        let blocks: Vec<(usize, &Block)> = layouts
             .iter()
             .scan(0, |start, layout| {
                 let here = *start;
@@ -247,6 +247,15 @@ impl Saved {
             _ => Err(SaveError::Mismatch { model: model.to_owned(), difference: first(&differences) }),
         }
     }
+}
+
+/// The blocks of a layout without their padding.
+pub(super) fn named(layout: &Layout, values: &[f32]) -> Vec<(String, Matrix)> {
+    let matrix = |block: &Block| Matrix {
+        columns: block.columns.len(),
+        values: block.positions().map(|at| values[at]).collect(),
+    };
+    layout.blocks().iter().map(|block| (block.name.clone(), matrix(block))).collect()
 }
 
 /// As many differences are named: a deep model may have hundreds.

@@ -10,7 +10,8 @@ use crate::data::{
     with_encodings,
 };
 use crate::ground::random::key;
-use crate::ground::{Block, Layout, Matrix, OptionError, SaveError, TrainError};
+use crate::ground::{Layout, Matrix, OptionError, SaveError, TrainError};
+use crate::models::foundation::{self, Foundation};
 use crate::models::{ModelSpec, Problem, registry};
 use crate::network::{Messages, Model, Relations};
 use crate::optimizer::schedule::Schedule;
@@ -19,13 +20,14 @@ use crate::tasks::metrics::{FigureSet, Metrics};
 use crate::tasks::{
     ComplexObjective, GraphObjective, LinkObjective, NodeObjective, NodeValuesObjective, Objective, Outputs,
 };
-use crate::training::Saved;
+use crate::training::adapted::Adapted;
 use crate::training::around::Around;
 use crate::training::backend::{Backend, CpuBackend, EpochFigures, Setup};
 use crate::training::batched::Batched;
 use crate::training::device::{Lease, Place, TensorBackend};
 use crate::training::items::{Items, check};
 use crate::training::sampled::Sampled;
+use crate::training::saved::{Saved, named};
 
 /// The losses and figures of an epoch: a row of a training curve.
 #[derive(Debug, Clone, PartialEq)]
@@ -165,6 +167,9 @@ impl<'a> Training<'a> {
         match items {
             Items::Nodes(data, split) => {
                 let mut objective = NodeObjective::new(data, split, options, &mut reservation)?;
+                if let Some(model) = foundation::of(spec.name) {
+                    return self.adapted(model, (data, split), &mut objective, reservation, clock);
+                }
                 self.of_nodes((data, split, spec), &mut objective, reservation, clock)
             }
             Items::NodeValues(data, targets, split) => {
@@ -205,6 +210,26 @@ impl<'a> Training<'a> {
                 self.rounds(&mut backend, set.len(), &mut objective, reservation, clock)
             }
         }
+    }
+
+    /// A run that adapts an encoder, which was pre-trained on other graphs.
+    fn adapted(
+        self,
+        model: &'static dyn Foundation,
+        (data, split): (&GraphData, &Split),
+        objective: &mut dyn Objective,
+        mut reservation: Reservation<'_>,
+        clock: Instant,
+    ) -> Result<Outcome, TrainError> {
+        let options = self.options;
+        if data.rows.is_some() {
+            let valid = "a model that learns of items of a graph: this one is adapted to the nodes of a graph";
+            return Err(OptionError::invalid("model", &options.model, valid).into());
+        }
+        let saved = self.start.ok_or_else(|| foundation::without_encoder(&options.model))?;
+        let setup = Setup { options, pruned: true, monitor: self.monitor, parameters: Vec::new() };
+        let mut backend = Adapted::new(model, (data, split), saved, objective, setup, &mut reservation)?;
+        self.rounds(&mut backend, data.graph.n_nodes(), objective, reservation, clock)
     }
 
     /// A run on nodes, or on items that are nodes of a graph at a time.
@@ -522,15 +547,6 @@ fn prepare(
 
 /// Separates the initial values of a task's parameters from those of the model.
 const HEAD: u64 = 9;
-
-/// The blocks of a layout without their padding.
-fn named(layout: &Layout, values: &[f32]) -> Vec<(String, Matrix)> {
-    let matrix = |block: &Block| Matrix {
-        columns: block.columns.len(),
-        values: block.positions().map(|at| values[at]).collect(),
-    };
-    layout.blocks().iter().map(|block| (block.name.clone(), matrix(block))).collect()
-}
 
 /// The figure that selects, larger being better. A figure that is not defined is the worst.
 fn figure(select_by: SelectBy, record: &EpochRecord) -> f64 {
