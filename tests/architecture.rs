@@ -5,6 +5,7 @@
 //! `# Floors`; a module may import those of its floor and of those below it, in no circle.
 
 mod crates;
+mod features;
 mod floors;
 mod folders;
 mod imports;
@@ -25,6 +26,7 @@ const ARROWS: Arrows = Arrows {
     subject: &["bonnet-graph", "bonnet-sql"],
     of: &[
         ("bonnet-common", &[]),
+        ("bonnet-dependencies", &[]),
         ("bonnet-graph", &[]),
         ("bonnet-sql", &["bonnet-common", "bonnet-graph"]),
         ("bonnet-datasets", &[]),
