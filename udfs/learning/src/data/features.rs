@@ -297,6 +297,45 @@ pub(crate) fn selected(features: &Features, nodes: &[u32]) -> Features {
     }
 }
 
+/// The first columns of every row. The caller reserves no more than the features' own bytes.
+pub(crate) fn first_columns(features: &Features, count: usize) -> Features {
+    match features {
+        Features::Sparse(rows) => {
+            let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+            for row in 0..rows.n_rows() {
+                let (of_row, entries) = rows.row(row);
+                let end = of_row.partition_point(|&column| (column as usize) < count);
+                columns.extend_from_slice(&of_row[..end]);
+                values.extend_from_slice(&entries[..end]);
+                offsets.push(columns.len());
+            }
+            Features::Sparse(SparseRows { n_columns: count, offsets, columns, values })
+        }
+        Features::Dense { columns, values } => {
+            let rows = values.chunks_exact((*columns).max(1)).flat_map(|row| &row[..count]);
+            Features::Dense { columns: count, values: rows.copied().collect() }
+        }
+        Features::None => Features::None,
+    }
+}
+
+/// Writes the columns of a row from `first` on into zeros.
+pub(crate) fn add_columns_from(features: &Features, row: usize, first: usize, out: &mut [f32]) {
+    match features {
+        Features::Sparse(rows) => {
+            let (columns, values) = rows.row(row);
+            for (&column, value) in columns.iter().zip(values).filter(|(column, _)| **column as usize >= first) {
+                out[column as usize - first] = *value;
+            }
+        }
+        Features::Dense { columns, values } => {
+            let row = &values[row * columns + first..(row + 1) * columns];
+            out.iter_mut().zip(row).for_each(|(out, value)| *out = *value);
+        }
+        Features::None => {}
+    }
+}
+
 /// The bytes of [`selected`].
 pub(crate) fn selected_bytes(features: &Features, nodes: &[u32]) -> usize {
     match features {

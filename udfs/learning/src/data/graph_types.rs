@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bonnet_graph::Digraph;
+use bonnet_graph::{Digraph, Graph};
 
 use crate::ground::DataError;
 
@@ -95,6 +95,22 @@ impl GraphTypes {
         &self.relations
     }
 
+    /// The same types and relations with the edges between nodes that are joined in a graph, and loops. O(n relations + m log m).
+    ///
+    /// # Panics
+    /// If the graph has another number of nodes.
+    pub fn within(&self, graph: &Graph) -> Self {
+        assert_eq!(graph.n_nodes(), self.of.len(), "a graph of the same nodes");
+        let kept = |relation: &GraphRelation| {
+            let is_there = |&(to, from): &(u32, u32)| to == from || graph.has_edge(to, from);
+            let arcs: Vec<(u32, u32)> = relation.incoming.arcs().filter(is_there).collect();
+            let incoming = Arc::new(Digraph::with_loops(self.of.len(), &arcs));
+            GraphRelation { name: relation.name.clone(), incoming, ..*relation }
+        };
+        let relations = self.relations.iter().map(kept).collect();
+        Self { names: self.names.clone(), of: self.of.clone(), relations }
+    }
+
     /// The nodes of a type, ascending. O(n).
     pub fn members(&self, kind: u32) -> Vec<u32> {
         (0u32..).zip(&self.of).filter_map(|(node, &of)| (of == kind).then_some(node)).collect()
@@ -140,6 +156,16 @@ mod tests {
         assert_eq!(types.relations().len(), 3);
         let cites = &types.relations()[2];
         assert_eq!(cites.incoming.arcs().collect::<Vec<_>>(), [(2, 3), (3, 2), (3, 4), (4, 3)]);
+    }
+
+    #[test]
+    fn within_a_graph_relations_keep_the_edges_that_it_has() {
+        let graph = Graph::from_edges(5, &[(0, 2), (3, 4), (1, 2)]);
+        let (types, kept) = (types(true), types(true).within(&graph));
+        let arcs = |at: usize| kept.relations()[at].incoming.arcs().collect::<Vec<_>>();
+        assert_eq!([arcs(0), arcs(1), arcs(2), arcs(3)], [vec![(2, 0)], vec![(0, 2)], vec![(4, 3)], vec![(3, 4)]]);
+        assert_eq!((kept.names(), kept.of()), (types.names(), types.of()));
+        assert_eq!(types.within(&Graph::from_edges(5, &[])).relations().len(), 4, "relations without edges stay");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::elementwise::Finish;
 use super::parallel::{for_each_block, for_each_block_with};
 use super::rows::RowSet;
 use super::simd::{self, Body, Lanes, Vectors, axpy};
-use super::sparse::{Ahead, Csr, Gathered, Tile, gather, in_tiles, load, store};
+use super::sparse::{Ahead, Csr, Gathered, Tile, ask_rows, gather, in_tiles, load, store};
 
 /// The term that the scaled sums are added to.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +43,65 @@ impl Propagate<'_> {
         for_each_block(set, out, self.width, monitor, |rows, first, chunk| {
             simd::run(PropagateRows { propagate: self, rows, first, out: chunk });
         })
+    }
+}
+
+/// [`Propagate`] of a matrix that lists the rows with entries.
+#[derive(Debug, Clone, Copy)]
+pub struct PropagateListed<'a> {
+    /// Where the entries of each row of the set begin and end.
+    pub spans: &'a [(u32, u32)],
+    /// The columns of the entries.
+    pub columns: &'a [u32],
+    /// Their values.
+    pub values: &'a [f32],
+    /// The dense matrix.
+    pub x: &'a [f32],
+    /// Stored columns of all matrices, a multiple of 8.
+    pub width: usize,
+    /// Whether the sums are added to what is there.
+    pub add: bool,
+}
+
+impl PropagateListed<'_> {
+    /// Computes the rows of a set, which has as many as there are spans. O(entries * width).
+    pub fn run(self, set: &RowSet, out: &mut [f32], monitor: &dyn Monitor) -> Result<(), Stopped> {
+        for_each_block(set, out, self.width, monitor, |rows, first, chunk| {
+            let at = set.rows().partition_point(|&row| row < rows[0]);
+            simd::run(ListedRows { listed: self, rows, spans: &self.spans[at..][..rows.len()], first, out: chunk });
+        })
+    }
+}
+
+struct ListedRows<'a> {
+    listed: PropagateListed<'a>,
+    rows: &'a [u32],
+    spans: &'a [(u32, u32)],
+    first: usize,
+    out: &'a mut [f32],
+}
+
+impl Body for ListedRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vectors>(self) {
+        let Self { listed: PropagateListed { columns, values, x, width, add, .. }, rows, spans, first, out } = self;
+        let ahead = Ahead { matrix: Csr { offsets: &[], columns, values }, x, stride: width, width };
+        let far = ahead.is_far();
+        for (at, (&row, &(start, end))) in rows.iter().zip(spans).enumerate() {
+            if let (true, Some(&(start, end))) = (far, spans.get(at + 1)) {
+                let (start, end) = (start as usize, end as usize);
+                ask_rows::<V>(&columns[start..end.min(start + Ahead::MOST)], x, width, width);
+            }
+            let out = &mut out[(row as usize - first) * width..][..width];
+            if !add {
+                out.fill(0.0);
+            }
+            let entries = start as usize..end as usize;
+            let (columns, values) = (&columns[entries.clone()], &values[entries]);
+            in_tiles::<V>(&Scaled(Gathered { columns, values, x, stride: width }, 1.0), out);
+        }
     }
 }
 

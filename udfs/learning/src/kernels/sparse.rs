@@ -177,7 +177,7 @@ impl Ahead<'_> {
     /// A matrix that fits into a large cache needs no prefetch: at 2 MB it cost an eighth, at 27 MB it gains a quarter.
     const NEAR_BYTES: usize = 8 << 20;
     /// Hardware prefetches long rows; prefetched lines must stay in the cache until they are read.
-    const MOST: usize = 64;
+    pub(crate) const MOST: usize = 64;
 
     /// Whether prefetching pays.
     #[inline(always)]
@@ -191,11 +191,17 @@ impl Ahead<'_> {
         let Some(&row) = row else { return };
         let start = self.matrix.offsets[row as usize];
         let end = self.matrix.offsets[row as usize + 1].min(start + Self::MOST);
-        for &column in &self.matrix.columns[start..end] {
-            let gathered = &self.x[column as usize * self.stride..][..self.width];
-            gathered.iter().step_by(16).for_each(V::ask);
-            gathered.last().into_iter().for_each(V::ask);
-        }
+        ask_rows::<V>(&self.matrix.columns[start..end], self.x, self.stride, self.width);
+    }
+}
+
+/// Prefetches some rows of a dense matrix.
+#[inline(always)]
+pub(crate) fn ask_rows<V: Vectors>(rows: &[u32], x: &[f32], stride: usize, width: usize) {
+    for &row in rows {
+        let gathered = &x[row as usize * stride..][..width];
+        gathered.iter().step_by(16).for_each(V::ask);
+        gathered.last().into_iter().for_each(V::ask);
     }
 }
 

@@ -9,7 +9,9 @@ use super::heterophily::{acm_gcn, fagcn, fsgnn, gbk_gnn, glognn, h2gcn, linkx, l
 use super::message_passing::{gat, gcn, gin, graphsage, mixhop, sgc, tag, unimp};
 use super::propagation::{appnp, bernnet, gprgnn, pcnet};
 use super::tokens::{nagphormer, polyformer};
-use super::typed::{graphtrans, h2g_former, han, hgt, hinormer, r_gat, r_gcn, r_graphsage, shgn, unified_gt};
+use super::typed::{
+    goat, gophormer, graphtrans, h2g_former, han, hgt, hinormer, r_gat, r_gcn, r_graphsage, shgn, unified_gt,
+};
 use crate::ground::OptionError;
 use crate::options::TrainOptions;
 
@@ -49,6 +51,8 @@ pub fn models() -> &'static [ModelSpec] {
         nagphormer::SPEC,
         polyformer::SPEC,
         graphtrans::SPEC,
+        gophormer::SPEC,
+        goat::SPEC,
         r_gcn::SPEC,
         r_graphsage::SPEC,
         r_gat::SPEC,

@@ -20,7 +20,15 @@ impl Job {
         let task = match self.get("task") {
             Value::Null => Task::default(),
             given => {
-                let valid = || OptionError::invalid("task", given, &spec.tasks.join(", "));
+                let valid = || {
+                    let why = match (spec.name, given.to_string().as_str()) {
+                        ("shgn" | "hinormer", "link_prediction") => "; its outputs are scores of classes, of length 1",
+                        ("h2g_former", "link_prediction") => "; it reads the classes of nodes",
+                        ("gophormer", "link_prediction") => "; its outputs are logarithms of probabilities of classes",
+                        _ => "",
+                    };
+                    OptionError::invalid("task", given, &format!("{}{why}", spec.tasks.join(", ")))
+                };
                 let task = given.to_string().parse::<Task>().map_err(|_| valid())?;
                 if spec.tasks.contains(&task.name()) { task } else { return Err(valid()) }
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bonnet_graph::{Digraph, Graph};
 
 use crate::ground::{BuildError, OptionError};
-use crate::network::sample::Sample;
+use crate::network::sample::{ListedEdges, Sample};
 
 /// The edges into each node of a problem.
 #[derive(Debug, Clone)]
@@ -23,6 +23,8 @@ pub enum Messages {
     Weighted(Arc<WeightedEdges>),
     /// The edges that were sampled. A row is never its node's own neighbours in a smaller graph: degrees are the graph's.
     Sampled(Arc<Sample>),
+    /// Sampled edges of a relation, which lead to few of the sample's rows.
+    Listed(Arc<ListedEdges>),
 }
 
 /// Edges of the whole graph, or arcs, with a weight each.
@@ -93,12 +95,18 @@ impl Messages {
 
     /// The number of nodes.
     pub fn n_nodes(&self) -> usize {
-        self.offsets().len() - 1
+        match self {
+            Self::Listed(edges) => edges.n,
+            _ => self.offsets().len() - 1,
+        }
     }
 
     /// The nodes whose messages `v` receives, in ascending order.
     pub fn neighbors(&self, v: u32) -> &[u32] {
-        &self.targets()[self.offsets()[v as usize]..self.offsets()[v as usize + 1]]
+        match self {
+            Self::Listed(edges) => edges.row(v),
+            _ => &self.targets()[self.offsets()[v as usize]..self.offsets()[v as usize + 1]],
+        }
     }
 
     /// The degree of `v` in the whole graph; of arcs, the number of those that lead to it.
@@ -108,6 +116,7 @@ impl Messages {
             Self::Arcs { incoming, .. } => incoming.successors(v).len(),
             Self::Weighted(edges) => edges.edges.degree(v),
             Self::Sampled(sample) => sample.degrees[v as usize] as usize,
+            Self::Listed(edges) => edges.degree(v) as usize,
         }
     }
 
@@ -116,7 +125,7 @@ impl Messages {
     pub fn scale(&self, v: u32) -> f64 {
         match self {
             Self::Whole(_) | Self::Arcs { .. } | Self::Weighted(_) => 1.0,
-            Self::Sampled(_) => self.degree(v) as f64 / self.neighbors(v).len().max(1) as f64,
+            Self::Sampled(_) | Self::Listed(_) => self.degree(v) as f64 / self.neighbors(v).len().max(1) as f64,
         }
     }
 
@@ -127,6 +136,7 @@ impl Messages {
             Self::Arcs { incoming, .. } => incoming.offsets(),
             Self::Weighted(edges) => edges.edges.offsets(),
             Self::Sampled(sample) => &sample.offsets,
+            Self::Listed(edges) => edges.of_all(),
         }
     }
 
@@ -137,6 +147,7 @@ impl Messages {
             Self::Arcs { incoming, .. } => incoming.targets(),
             Self::Weighted(edges) => edges.edges.targets(),
             Self::Sampled(sample) => &sample.targets,
+            Self::Listed(edges) => &edges.targets,
         }
     }
 
@@ -156,7 +167,9 @@ impl Messages {
         match self {
             Self::Whole(graph) | Self::Arcs { graph, .. } => Ok(graph),
             Self::Weighted(edges) => edges.edges.whole(),
-            Self::Sampled(_) => Err(OptionError::invalid("batch_nodes", "a number", "NULL for this model").into()),
+            Self::Sampled(_) | Self::Listed(_) => {
+                Err(OptionError::invalid("batch_nodes", "a number", "NULL for this model").into())
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bonnet_graph::{Graph, Reservation, Stopped};
 
 use super::messages::Messages;
-use super::sample::{Lists, Sample};
+use super::sample::Lists;
 use crate::data::GraphTypes;
 use crate::kernels::RowSet;
 
@@ -81,14 +81,13 @@ impl Relations {
     pub(crate) fn sampled(
         &self,
         nodes: &[u32],
-        samples: Vec<Sample>,
+        samples: impl IntoIterator<Item = Messages>,
         reservation: &mut Reservation<'_>,
     ) -> Result<Self, Stopped> {
         reservation.grow(size_of_val(nodes))?;
         let of = nodes.iter().map(|&node| self.kinds.of[node as usize]).collect();
-        let sampled = |(relation, sample): (&Relation, Sample)| {
+        let sampled = |(relation, messages): (&Relation, Messages)| {
             let Relation { name, source, target, inverse, .. } = relation;
-            let messages = Messages::Sampled(Arc::new(sample));
             Relation { name: name.clone(), source: *source, target: *target, inverse: *inverse, messages }
         };
         let list = self.list.iter().zip(samples).map(sampled).collect();

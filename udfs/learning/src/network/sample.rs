@@ -2,6 +2,7 @@
 //! computed from.
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use bonnet_graph::{Graph, Reservation, Stopped};
 
@@ -19,6 +20,59 @@ pub struct Sample {
     pub targets: Vec<u32>,
     /// The degree of each node in the graph.
     pub degrees: Vec<u32>,
+}
+
+/// The edges into some rows of a sample; all other rows have none.
+#[derive(Debug, Clone)]
+pub struct ListedEdges {
+    /// The number of rows.
+    pub n: usize,
+    /// Those with edges, ascending.
+    pub rows: Vec<u32>,
+    /// Where the edges of each of them begin, and one more.
+    pub offsets: Vec<usize>,
+    /// Where they lead from, ascending in a row.
+    pub targets: Vec<u32>,
+    /// The degree in the graph of each of these rows.
+    pub degrees: Vec<u32>,
+    /// The offsets of all rows, for who asks for them.
+    of_all: OnceLock<Vec<usize>>,
+}
+
+impl ListedEdges {
+    /// Edges into `rows` of `n`, the edges of row i at `offsets[i]..offsets[i + 1]`.
+    pub fn new(n: usize, rows: Vec<u32>, offsets: Vec<usize>, targets: Vec<u32>, degrees: Vec<u32>) -> Self {
+        debug_assert!(offsets.len() == rows.len() + 1 && degrees.len() == rows.len());
+        Self { n, rows, offsets, targets, degrees, of_all: OnceLock::new() }
+    }
+
+    /// The edges into a row. O(log rows).
+    pub fn row(&self, row: u32) -> &[u32] {
+        match self.rows.binary_search(&row) {
+            Ok(at) => &self.targets[self.offsets[at]..self.offsets[at + 1]],
+            Err(_) => &[],
+        }
+    }
+
+    /// The degree of a row in the graph; 0 for one without edges. O(log rows).
+    pub fn degree(&self, row: u32) -> u32 {
+        self.rows.binary_search(&row).map_or(0, |at| self.degrees[at])
+    }
+
+    /// Where the edges of every row begin, and one more. O(n) the first time, 8 bytes a row.
+    pub fn of_all(&self) -> &[usize] {
+        self.of_all.get_or_init(|| expanded(self.n, &self.rows, &self.offsets))
+    }
+}
+
+/// The offsets of `n` rows of which some have entries.
+pub(super) fn expanded(n: usize, rows: &[u32], offsets: &[usize]) -> Vec<usize> {
+    let mut all = Vec::with_capacity(n + 1);
+    for (&row, &start) in rows.iter().zip(offsets) {
+        all.resize(row as usize + 1, start);
+    }
+    all.resize(n + 1, offsets[rows.len()]);
+    all
 }
 
 /// Marks a node that no sample has reached.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::listed::ListedEntries;
 use super::neighborhoods::Neighborhoods;
 use super::operator::Operator;
 use crate::data::SparseRows;
@@ -33,10 +34,12 @@ pub enum Prepared {
 pub struct RelationRows {
     /// Those that have entries.
     pub targets: RowSet,
+    /// Where the entries of each of them begin and end.
+    pub spans: Vec<(u32, u32)>,
     /// Those that these entries lead to.
     pub sources: RowSet,
     /// In training, the operator in the rows of the targets, by source.
-    pub by_source: Option<Arc<Operator>>,
+    pub by_source: Option<ListedEntries>,
 }
 
 /// The index structures of a polynomial of an operator `P`.

@@ -26,6 +26,8 @@ pub struct ModelOptions<'a> {
     /// The probability that the class of a training node is an input in a pass of training, for models that take no other place
     /// for it; 0 where none ever is.
     pub label_rate: f64,
+    /// How many of the features are positional encodings: their last columns.
+    pub encodings: usize,
     /// Whether the last hidden representation of every node is read.
     pub keep_embeddings: bool,
     /// The model's own hyperparameters, every one of them.

@@ -106,6 +106,7 @@ impl TrainOptions {
             dropout: self.dropout,
             embedding: self.embedding,
             label_rate: self.label_rate,
+            encodings: self.encodings.columns(),
             keep_embeddings: self.keep_embeddings,
             hyperparameters: &self.hyperparameters,
         }

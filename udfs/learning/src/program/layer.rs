@@ -181,6 +181,8 @@ pub(super) struct Common<'a> {
     pub layout: &'a Layout,
     pub shapes: &'a [SlotShape],
     pub rows: &'a [Arc<RowSet>],
+    /// The rows of the outputs that the pass is for.
+    pub targets: &'a RowSet,
     pub features: &'a [Input],
     pub pass: Pass,
     pub seed: u64,
@@ -230,6 +232,11 @@ impl<'a> Forward<'a> {
     /// The rows of the output that are computed.
     pub fn rows(&self) -> &'a RowSet {
         &self.common.rows[self.output.0]
+    }
+
+    /// The rows of the program's outputs that the pass is for; where nothing is pruned others are computed beside them.
+    pub fn targets(&self) -> &'a RowSet {
+        self.common.targets
     }
 
     /// The stored columns of the output.

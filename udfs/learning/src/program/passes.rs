@@ -31,8 +31,8 @@ impl Model for Program {
             }
         }
         let Self { layout, shapes, features, seed, nodes, values, .. } = self;
-        let (rows, seed) = (&scope.rows, *seed);
-        let common = Common { parameters, layout, shapes, rows, features, pass, seed, monitor };
+        let (rows, targets, seed) = (&scope.rows, scope.targets(), *seed);
+        let common = Common { parameters, layout, shapes, rows, targets, features, pass, seed, monitor };
         for (node, prepared) in nodes.iter_mut().zip(&scope.prepared) {
             let (output, tail) = (node.output.0, node.tail);
             let mut out = std::mem::take(&mut values[output]);
@@ -75,8 +75,8 @@ impl Model for Program {
             }
         }
         let Self { layout, shapes, features, seed, nodes, values, .. } = self;
-        let (rows, seed) = (&scope.rows, *seed);
-        let common = Common { parameters, layout, shapes, rows, features, pass, seed, monitor };
+        let (rows, targets, seed) = (&scope.rows, scope.targets(), *seed);
+        let common = Common { parameters, layout, shapes, rows, targets, features, pass, seed, monitor };
         for (node, prepared) in nodes.iter_mut().zip(&scope.prepared).rev() {
             let (output, tail) = (node.output.0, node.tail);
             // An unread slot has no gradient.

@@ -34,7 +34,15 @@ pub(super) fn scope(
             reservation,
         })?;
     }
-    rows.push(Arc::clone(&rows[program.output.0]));
+    let of_output = &rows[program.output.0];
+    let targets = match pruned {
+        true => Arc::clone(of_output),
+        false => {
+            reservation.grow(RowSet::bytes(targets.len()))?;
+            Arc::new(RowSet::new(of_output.n_rows(), targets.to_vec()))
+        }
+    };
+    rows.push(targets);
     Ok(Scope { rows, prepared })
 }
 

@@ -8,7 +8,9 @@ use super::reach::{marked, needs_itself, needs_sources};
 use super::slot::{InputFeatures, Slot, SlotShape};
 use crate::data::{Features, SparseRows};
 use crate::kernels::RowSet;
-use crate::network::{Hops, Input, Kinds, Neighborhoods, Operator, Prepared, RelationRows};
+use crate::network::{
+    Hops, Input, Kinds, ListedEntries, ListedOperator, Neighborhoods, Operator, Prepared, RelationRows,
+};
 
 /// Makes what layers keep for the backward pass; layers with the same operator and the same rows share it.
 #[derive(Debug)]
@@ -30,6 +32,15 @@ pub(super) struct SharedIndices {
     features: Vec<(usize, Arc<RowSet>, Arc<SparseRows>)>,
     neighborhoods: Vec<(Arc<Operator>, Arc<RowSet>, Arc<Neighborhoods>)>,
     kinds: Vec<Divided>,
+    relations: Vec<OfRelations>,
+}
+
+/// Operators, some rows, and these rows in each operator.
+#[derive(Debug)]
+struct OfRelations {
+    operators: Vec<Arc<ListedOperator>>,
+    rows: Arc<RowSet>,
+    found: Arc<Vec<RelationRows>>,
 }
 
 /// The kinds of rows, some rows, and these by their kind.
@@ -117,32 +128,52 @@ impl Prepare<'_, '_> {
     }
 
     /// The rows of the output with entries in each of some operators, and those that these lead to; in training also the
-    /// operators by source.
-    pub fn relations(&mut self, operators: &[Arc<Operator>]) -> Result<Prepared, Stopped> {
+    /// operators by source. O(rows, and the rows with entries and entries of each operator).
+    pub fn relations(&mut self, operators: &[Arc<ListedOperator>]) -> Result<Prepared, Stopped> {
         let rows = Arc::clone(&self.rows[self.output.0]);
-        let mut marks = vec![false; rows.n_rows()];
+        let same = |known: &&OfRelations| {
+            Arc::ptr_eq(&known.rows, &rows)
+                && known.operators.len() == operators.len()
+                && known.operators.iter().zip(operators).all(|(known, operator)| Arc::ptr_eq(known, operator))
+        };
+        if let Some(known) = self.shared.relations.iter().find(same) {
+            return Ok(Prepared::Relations(Arc::clone(&known.found)));
+        }
+        let n = rows.n_rows();
+        let mut is_there = vec![rows.is_all(); n];
+        rows.rows().iter().for_each(|&row| is_there[row as usize] = true);
+        let (mut marks, mut place) = (vec![false; n], vec![0; if self.train { n } else { 0 }]);
         let mut relations = Vec::with_capacity(operators.len());
         for operator in operators {
             self.reservation.check()?;
-            let has = |row: &u32| !operator.row(*row).is_empty();
-            let targets: Vec<u32> = rows.rows().iter().copied().filter(has).collect();
-            let (mut sources, mut by_source) = (Vec::new(), None);
-            if !targets.is_empty() {
-                for &source in targets.iter().flat_map(|&row| operator.row(row)) {
+            let (mut targets, mut spans, mut sources) = (Vec::new(), Vec::new(), Vec::new());
+            for (at, &row) in operator.rows().iter().enumerate().filter(|(_, row)| is_there[**row as usize]) {
+                let span = operator.span(at);
+                targets.push(row);
+                spans.push((span.start as u32, span.end as u32));
+                for &source in &operator.columns()[span] {
                     if !std::mem::replace(&mut marks[source as usize], true) {
                         sources.push(source);
                     }
                 }
-                sources.sort_unstable();
-                sources.iter().for_each(|&source| marks[source as usize] = false);
-                by_source = if self.train { Some(self.by_source(operator, &rows)?) } else { None };
             }
-            self.reservation.grow(RowSet::bytes(targets.len()) + RowSet::bytes(sources.len()))?;
-            let n = rows.n_rows();
+            sources.sort_unstable();
+            sources.iter().for_each(|&source| marks[source as usize] = false);
+            self.reservation.grow(RowSet::bytes(targets.len()) + RowSet::bytes(sources.len()) + 8 * spans.len())?;
+            let by_source = match self.train && !targets.is_empty() {
+                true => {
+                    let of_targets = (&targets[..], &spans[..]);
+                    Some(ListedEntries::transposed(operator, of_targets, &sources, &mut place, self.reservation)?)
+                }
+                false => None,
+            };
             let (targets, sources) = (RowSet::new(n, targets), RowSet::new(n, sources));
-            relations.push(RelationRows { targets, sources, by_source });
+            relations.push(RelationRows { targets, spans, sources, by_source });
         }
-        Ok(Prepared::Relations(Arc::new(relations)))
+        let found = Arc::new(relations);
+        let operators = operators.iter().map(Arc::clone).collect();
+        self.shared.relations.push(OfRelations { operators, rows, found: Arc::clone(&found) });
+        Ok(Prepared::Relations(found))
     }
 
     /// The rows of sparse features that the output has, by column.

@@ -12,7 +12,7 @@ use super::slot::{InputFeatures, Mask};
 use crate::data::Features;
 use crate::ground::Axis;
 use crate::ground::random::Dropout;
-use crate::network::{Input, Operator, Pass, dropout};
+use crate::network::{Input, ListedOperator, Operator, Pass, dropout};
 use crate::ops::{self, Pattern};
 
 /// A layer's view of the program where it is evaluated on tensors.
@@ -126,6 +126,15 @@ impl Tensors<'_> {
     /// If the device has no memory for it.
     pub fn operator(&self, operator: &Arc<Operator>) -> Result<Sparse> {
         self.resident.sparse(Arc::as_ptr(operator) as usize, |device| Sparse::new(operator, self.dtype(), device))
+    }
+
+    /// A listed operator on the device.
+    ///
+    /// # Errors
+    /// If the device has no memory for it.
+    pub fn listed(&self, operator: &Arc<ListedOperator>) -> Result<Sparse> {
+        let whole = |device: &Device| Sparse::new(&operator.whole(), self.dtype(), device);
+        self.resident.sparse(Arc::as_ptr(operator) as usize, whole)
     }
 
     /// Segments of rows as a pattern: segment `s` holds the rows `offsets[s]..offsets[s + 1]`. The list is one that lives as

@@ -1,3 +1,4 @@
+use super::equations::definition::check_slopes;
 use super::*;
 
 #[test]
@@ -14,6 +15,11 @@ fn every_parameter_receives_a_gradient_and_padding_receives_none() {
                 let mut real = vec![false; gradient.len()];
                 for block in bench.model.layout().blocks() {
                     let (name, model) = (&block.name, &job.model);
+                    if block.statistic {
+                        // No slope: what it moves by. It is 0 where no row is near.
+                        block.positions().for_each(|at| real[at] = true);
+                        continue;
+                    }
                     let (mut count, mut zeros) = (0, 0);
                     for at in block.positions() {
                         real[at] = true;
@@ -23,23 +29,39 @@ fn every_parameter_receives_a_gradient_and_padding_receives_none() {
                     // Sums over neighbours drive relu hard, and among many units (of several experts) some are dead for every
                     // node.
                     let wide = *job.get("hidden") == Value::Integer(34);
-                    let driven = ["gin", "linkx", "acm_gcn", "glognn", "graphmore", "nagphormer", "polyformer"]
-                        .contains(&model.as_str());
-                    // Means of what is not negative have one sign for all nodes; a class is given at few nodes, in front of a
-                    // rectifier.
-                    let smooth = model == "graphtrans";
-                    let dead = if smooth {
-                        count * 4 / 5
-                    } else if wide || driven || name == "input.labels" {
-                        count / 2
-                    } else {
-                        0
-                    };
-                    // What is the same in all scores of a row changes no coefficient: its gradient is rounding.
-                    let rounding = name.ends_with("key.bias");
+                    let driven = [
+                        "gin",
+                        "linkx",
+                        "acm_gcn",
+                        "glognn",
+                        "graphmore",
+                        "nagphormer",
+                        "polyformer",
+                        "graphtrans",
+                        "goat",
+                    ]
+                    .contains(&model.as_str());
+                    // A class is given at few nodes, in front of a rectifier.
+                    let dead = if wide || driven || name == "input.labels" { count / 2 } else { 0 };
+                    // What is the same in all scores of a row changes no coefficient: its gradient is rounding. In h2g_former
+                    // a key meets the weights of two relations, in hybonet scores are distances.
+                    let rounding = name.ends_with("key.bias") && !["h2g_former", "hybonet"].contains(&model.as_str());
+                    if rounding {
+                        let of = |name: &str| {
+                            let block = bench.model.layout().blocks().iter().find(|block| block.name == name);
+                            block.unwrap().positions().map(|at| gradient[at].abs()).fold(0f32, f32::max)
+                        };
+                        let (own, queries) = (of(name), of(&name.replace("key.bias", "query.bias")));
+                        if own > 1e-3 * queries + 1e-8 {
+                            faults.push(format!(
+                                "{model} with {layers} layers: {name} has {own:.1e} beside {queries:.1e}"
+                            ));
+                        }
+                    }
                     // Without a layer of attention nothing reads the codes of types, and a known class is read by its own node
                     // alone, whose loss does not count.
-                    let unread = layers == 1 && (name.starts_with("types.") || name == "input.labels");
+                    let unread = layers == 1
+                        && (name.starts_with("types.") || ["input.labels", "globals"].contains(&name.as_str()));
                     let enough = zeros <= dead || rounding || unread || name == "adjacency.0.weight";
                     if !enough {
                         faults.push(format!(
@@ -71,9 +93,32 @@ fn directional_finite_differences_agree_block_by_block() {
     let data = planted(300, true);
     let train = split(&data).train;
     for job in jobs() {
-        let job = with_layers(&job, 3).unwrap_or(job);
-        check_directions(&mut Bench::new(&data, &job.resolve().unwrap(), &train), &job.model);
+        let job = without_constants(with_layers(&job, 3).unwrap_or(job));
+        // Those of graphtrans move many rows at once, beside rectifiers: differences in f64 are below.
+        if job.model != "graphtrans" {
+            check_directions(&mut Bench::new(&data, &job.resolve().unwrap(), &train), &job.model);
+        }
     }
+}
+
+#[test]
+fn finite_differences_of_the_definitions_agree_far_more_closely() {
+    let data = planted(60, true);
+    let train = split(&data).train;
+    for model in
+        ["graphtrans", "gophormer", "goat", "nagphormer", "unified_gt", "h2g_former", "r_graphsage", "gat", "gcn"]
+    {
+        for job in jobs().into_iter().filter(|job| job.model == model) {
+            let options = without_constants(with_layers(&job, 3).unwrap_or(job)).resolve().unwrap();
+            let (mut bench, other) = (Bench::new(&data, &options, &train), Bench::new(&data, &options, &train));
+            check_slopes(&mut bench, other.model, model);
+        }
+    }
+}
+
+/// The job without a penalty of which a part is taken for a constant: no difference of losses has its slope.
+pub(super) fn without_constants(job: Job) -> Job {
+    if job.model == "gophormer" { job.with("consistency", 0.0) } else { job }
 }
 
 /// The gradient of every block against finite differences of the loss.
@@ -113,7 +158,7 @@ pub(super) fn check_directions(bench: &mut Bench, model: &str) {
             "cellmp" => 5e-2,
             // Slopes of 1e-4, beside the rounding of the loss.
             "nagphormer" => 2e-2,
-            "gin" | "linkx" | "acm_gcn" | "graphtrans" => 2e-2,
+            "gin" | "linkx" | "acm_gcn" => 2e-2,
             // A bias of all nodes of a type, in front of rectifiers.
             _ if ["input.bias", "input.labels"].contains(&block.name.as_str()) => 5e-2,
             _ if kinks => 2e-2,

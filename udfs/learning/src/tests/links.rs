@@ -1,6 +1,7 @@
+use super::typed::typed;
 use super::*;
 use crate::data::NonEdges;
-use crate::{EpochRecord, Items, LinkSplit, Outcome, Shares, Status, TrainError, train};
+use crate::{EpochRecord, GraphTypes, Items, LinkSplit, Outcome, Shares, Status, TrainError, train};
 
 fn job(model: &str, decoder: &str) -> Job {
     Job::new(model).with("task", "link_prediction").with("decoder", decoder).with("embedding", 12).with("epochs", 60)
@@ -103,6 +104,36 @@ fn held_out_edges_leave_no_trace_in_training() {
         // Without validation the last epoch is selected, so the other run must select it too.
         let blind = LinkSplit { val: vec![], val_non_edges: vec![], ..split.clone() };
         assert_eq!(run(&data, &blind, &job).weights, run(kept.as_ref().unwrap(), &only, &job).weights, "{features}");
+    }
+}
+
+#[test]
+fn relations_know_the_training_edges_alone() {
+    let data = typed(240);
+    let split = links(&data);
+    let graph = Graph::from_edges(240, &split.train);
+    let types = data.types().unwrap().within(&graph);
+    let kept = GraphData::new(graph, Arc::clone(&data.features), vec![None; 240], 0).unwrap();
+    let kept = kept.with_types(types).unwrap();
+    let only = LinkSplit { train: split.train.clone(), ..LinkSplit::default() };
+    for model in ["r_gcn", "r_graphsage", "r_gat", "han", "hgt", "unified_gt", "graphtrans", "goat"] {
+        let job = job(model, "inner_product").with("epochs", 3).with("hidden", 8);
+        let blind = LinkSplit { val: vec![], val_non_edges: vec![], ..split.clone() };
+        assert_eq!(run(&data, &blind, &job).weights, run(&kept, &only, &job).weights, "{model}");
+    }
+    // Held-out edges of planted groups are found, whose nodes are of two types.
+    let plain = groups();
+    let edges: Vec<(u32, u32, u32)> = plain.graph.edges().map(|(u, v)| (u, v, 0)).collect();
+    let (names, of) = (["even", "odd"].map(str::to_owned).to_vec(), (0..200).map(|v| v % 2).collect());
+    let grouped = plain.with_types(GraphTypes::new(names, of, &["near".to_owned()], edges, false).unwrap()).unwrap();
+    let split = links(&grouped);
+    for model in ["r_gcn", "r_graphsage"] {
+        let outcome = run(&grouped, &split, &job(model, "inner_product").with("features", "identity"));
+        assert!(outcome.test.auc > Some(0.7), "{model}: {:?}", outcome.test);
+    }
+    for model in ["shgn", "hinormer", "h2g_former", "gophormer"] {
+        let error = Job::new(model).with("task", "link_prediction").resolve().unwrap_err().to_string();
+        assert!(error.contains("valid: node_classification; it"), "{error}");
     }
 }
 

@@ -89,13 +89,16 @@ fn program_jobs() -> Vec<Job> {
         .map(|spec| spec.name)
         .filter(|name| !fused.iter().any(|fused| fused == name));
     // Sums over neighbours drive relu hard, and the last layer of nagphormer has half as many units: few might all be dead.
-    let hidden = |name: &str| if ["gin", "linkx", "nagphormer"].contains(&name) { 13 } else { 5 };
+    let hidden = |name: &str| if ["gin", "linkx", "nagphormer", "graphtrans", "goat"].contains(&name) { 13 } else { 5 };
     // The filter bank of cusp grows as the square of its hops; tokens of many hops are the same for all nodes.
     let few = |name: &str| ["cusp", "polyformer"].contains(&name);
     let job = |name: &str| match name {
         name if few(name) => Job::new(name).with("hops", 3),
         // Two metapaths: the weight of one alone is 1.
         "han" => Job::new(name).with("metapaths", "node>node,node>node>node"),
+        // Two samples, and all kinds of pairs.
+        "gophormer" => Job::new(name).with("heads", 1).with("length", 6).with("samples", 2).with("lr", 0.01),
+        "goat" => Job::new(name).with("hops", 2).with("centroids", 5).with("codebook_width", 6).with("lr", 0.01),
         "graphtrans" => Job::new(name).with("graph_layers", 1).with("heads", 1).with("layers", 2).with("lr", 0.01),
         "shgn" | "h2g_former" => Job::new(name).with("heads", 2).with("lr", 0.01),
         // Pairs of all members of a sequence are many.

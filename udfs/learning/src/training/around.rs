@@ -114,7 +114,10 @@ impl<'a> Around<'a> {
         let sample = ItemSample::draw(draw, &self.timed(items), items, n_relations, &mut reservation)?;
         let ItemSample { nodes, roots, samples, union, features } = sample;
         let types = match self.spec.reads_types() {
-            true => Some(Arc::new(self.relations.sampled(&nodes, samples, &mut reservation)?)),
+            true => {
+                let messages = samples.into_iter().map(|edges| Messages::Listed(Arc::new(edges)));
+                Some(Arc::new(self.relations.sampled(&nodes, messages, &mut reservation)?))
+            }
             false => None,
         };
         let problem = Problem {

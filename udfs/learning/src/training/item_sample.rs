@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use crate::data::{ItemInput, SparseRows, TimedItem};
 use crate::network::sample::Sample;
-use crate::network::{Neighborhood, TemporalSampler, expect_rows};
+use crate::network::{ListedEdges, Neighborhood, TemporalSampler, expect_rows};
 
 /// The rows around some items, apart from one another: those of an item follow one another by the number of their node, so that
 /// sums run in the order in which they run on the whole graph.
@@ -15,7 +15,7 @@ pub(super) struct ItemSample {
     /// The row of each item.
     pub roots: Vec<u32>,
     /// The neighbours in each relation.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<ListedEdges>,
     /// Those in any of them, without loops; its degrees are its own.
     pub union: Sample,
     /// The input of each row.
@@ -114,8 +114,8 @@ impl ItemSample {
                 (arcs + piece.arcs.len(), entries + piece.columns.len(), joined + piece.union.len());
         }
         expect_rows(rows)?;
-        // The pieces, and the sample beside them.
-        let of_relations = relations * (12 * rows + 8) + 16 * arcs + 12 * joined;
+        // The pieces, and the sample beside them; 8 bytes a row and relation for models that ask for the offsets of all rows.
+        let of_relations = relations * (8 * rows + 8) + 32 * arcs + 12 * joined;
         reservation.grow(of_relations + 16 * entries + 40 * rows)?;
         reservation.check()?;
         let relation = |relation: u32| {
@@ -124,26 +124,38 @@ impl ItemSample {
                 start..end
             };
             let count = pieces.iter().map(|piece| range(piece).len()).sum();
-            let mut rows = Rows::new(rows, count);
+            let (mut listed, mut offsets, mut degrees) = (Vec::new(), vec![0], Vec::new());
+            let mut targets = Vec::with_capacity(count);
             for (piece, &first) in pieces.iter().zip(&firsts) {
-                let arcs = piece.arcs[range(piece)].iter().map(|&(_, target, source)| (target, source));
-                rows.append(piece.nodes.len(), first, arcs);
                 let from = piece.degrees.partition_point(|degree| degree.0 < relation);
-                for &(_, target, degree) in piece.degrees[from..].iter().take_while(|degree| degree.0 == relation) {
-                    rows.degrees[(first + target) as usize] = degree;
+                let known = piece.degrees[from..].iter().take_while(|degree| degree.0 == relation);
+                let mut known = known.peekable();
+                for arcs in piece.arcs[range(piece)].chunk_by(|a, b| a.1 == b.1) {
+                    let target = arcs[0].1;
+                    targets.extend(arcs.iter().map(|&(_, _, source)| first + source));
+                    listed.push(first + target);
+                    offsets.push(targets.len());
+                    while known.next_if(|degree| degree.1 < target).is_some() {}
+                    let degree = known.next_if(|degree| degree.1 == target).map(|degree| degree.2);
+                    degrees.push(degree.unwrap_or(arcs.len() as u32));
                 }
             }
-            rows.sample()
+            ListedEdges::new(rows, listed, offsets, targets, degrees)
         };
-        let samples: Vec<Sample> = (0..relations as u32).into_par_iter().map(relation).collect();
+        let samples: Vec<ListedEdges> = (0..relations as u32).into_par_iter().map(relation).collect();
         let mut union = Rows::new(rows, joined);
         for (piece, &first) in pieces.iter().zip(&firsts) {
             union.append(piece.nodes.len(), first, piece.union.iter().copied());
         }
         let mut union = union.sample();
-        // All edges as one relation are the union, and known with their degrees.
+        // All edges as one relation are the union, and known with their degrees, rows without edges among them.
         if let ([only], true) = (&samples[..], draw.all_degrees) {
-            union.degrees.clone_from(&only.degrees);
+            only.rows.iter().zip(&only.degrees).for_each(|(&row, &degree)| union.degrees[row as usize] = degree);
+            for (piece, &first) in pieces.iter().zip(&firsts) {
+                for &(_, target, degree) in &piece.degrees {
+                    union.degrees[(first + target) as usize] = degree;
+                }
+            }
         }
         let (mut offsets, mut columns, mut values) =
             (Vec::with_capacity(rows + 1), Vec::with_capacity(entries), Vec::with_capacity(entries));

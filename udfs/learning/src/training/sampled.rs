@@ -96,7 +96,10 @@ impl<'a> Sampled<'a> {
         };
         let types = match self.types {
             None => None,
-            Some(types) => Some(Arc::new(types.sampled(&sample.nodes, samples, &mut reservation)?)),
+            Some(types) => {
+                let messages = samples.into_iter().map(|sample| Messages::Sampled(Arc::new(sample)));
+                Some(Arc::new(types.sampled(&sample.nodes, messages, &mut reservation)?))
+            }
         };
         let sample = Arc::new(sample);
         let mut place = places(&sample.nodes);

@@ -100,7 +100,7 @@ pub struct Outcome {
 ///
 /// On a GPU the program runs as its definition says, on candle's tensors: all rows, with candle's gradients. What is drawn from
 /// the seed (parameters, masks, splits) is that of the CPU; sums are rounded otherwise than there. Steps on samples or on
-/// batches of graphs, and graphs without edges, are the CPU's in any case: [`Outcome::device`] says where a run was.
+/// batches of graphs, models with a codebook, and graphs without edges, are the CPU's in any case: [`Outcome::device`] says where a run was.
 ///
 /// # Errors
 /// See [`TrainError`]; the monitor is checked before every block of rows. No memory left on the device is
@@ -186,7 +186,15 @@ impl<'a> Training<'a> {
                 let source = data.input(options.features);
                 let input = prepare(&graph, None, (&data.features, source), options, &mut reservation)?;
                 let mut objective = LinkObjective::new(&graph, split, options, &mut reservation)?;
-                let along = Along { weights: data.weights.as_deref(), ..Along::default() };
+                // Relations, too, know no edge that is held out.
+                let types = match data.types.as_ref().filter(|_| spec.reads_types()) {
+                    None => None,
+                    Some(types) => {
+                        reservation.grow(2 * types.resident_bytes())?;
+                        Some(Arc::new(types.within(&graph)))
+                    }
+                };
+                let along = Along { weights: data.weights.as_deref(), types: types.as_ref(), arcs: None };
                 self.epochs(&graph, along, input, &mut objective, reservation, clock)
             }
             Items::Graphs(set, split) => {
@@ -318,10 +326,18 @@ impl<'a> Training<'a> {
             }
             None => None,
         };
-        let problem = problem(lease.is_some());
-        let mut backend: Box<dyn Backend + '_> = match lease {
+        // Statistics move in the passes of the CPU alone.
+        let on_device = match lease {
             Some(lease) => {
-                let program = build(&problem, &mut reservation)?;
+                let program = build(&problem(true), &mut reservation)?;
+                let moves = program.layout().blocks().iter().any(|block| block.statistic);
+                (!moves).then_some((lease, program))
+            }
+            None => None,
+        };
+        let problem = problem(false);
+        let mut backend: Box<dyn Backend + '_> = match on_device {
+            Some((lease, program)) => {
                 objective.set_space(program.space());
                 let setup = self.setup(program.layout(), objective)?;
                 Box::new(TensorBackend::new(lease, program, n, objective, setup, &mut reservation)?)

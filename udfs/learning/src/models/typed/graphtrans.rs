@@ -1,9 +1,10 @@
 //! GraphTrans (Wu et al. 2021, Sec. 3): layers of message passing, then a transformer over all nodes without positional codes.
 
+use super::ON_NODES_AND_LINKS;
 use super::masks::Mask;
 use super::unified_gt::{ATTENTION_DROPOUT, Attention, Composition, FeedForward, HEADS, composed};
 use crate::models::ModelSpec;
-use crate::options::{COMMON, Defaults, Domain, OptionSpec, Task};
+use crate::options::{COMMON, Defaults, Domain, OptionSpec};
 
 /// The registration: the settings of H2GB, but for its warm-up, cosine and clipping, which are options of every model. All pairs of
 /// nodes are in memory.
@@ -11,7 +12,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     name: "graphtrans",
     family: "attention",
     geometry: "euclidean",
-    tasks: &[Task::NodeClassification.name()],
+    tasks: ON_NODES_AND_LINKS,
     source: "Wu, Jain, Wright, Mirhoseini, Gonzalez and Stoica 2021, Representing long-range context for graph neural networks with \
              global attention",
     defaults: Defaults {

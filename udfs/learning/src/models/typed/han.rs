@@ -6,14 +6,14 @@ use bonnet_graph::{Reservation, Stopped};
 use candle_core::Tensor;
 
 use super::metapaths::{FORMS, Metapath};
-use super::projected;
+use super::{ON_NODES_AND_LINKS, projected};
 use crate::ground::{Axis, BuildError, Initial, OptionError};
 use crate::kernels::attention::MAX_HEADS;
 use crate::kernels::elementwise::Activation;
 use crate::models::spec::TYPED;
 use crate::models::{ModelSpec, Problem};
 use crate::network::{Kinds, Operator};
-use crate::options::{COMMON, Defaults, Domain, OptionSpec, Task};
+use crate::options::{COMMON, Defaults, Domain, OptionSpec};
 use crate::program::layers::expressions::expression::Rowwise;
 use crate::program::{Builder, Program, Slot, Space};
 
@@ -22,7 +22,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     name: "han",
     family: TYPED,
     geometry: "euclidean",
-    tasks: &[Task::NodeClassification.name(), Task::NodeRegression.name()],
+    tasks: ON_NODES_AND_LINKS,
     source: "Wang, Ji, Shi, Wang, Cui, Yu and Ye 2019, Heterogeneous graph attention network",
     defaults: Defaults { lr: 0.005, weight_decay: 1e-3, hidden: 8, dropout: 0.6, ..COMMON },
     own: &[

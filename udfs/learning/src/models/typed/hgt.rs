@@ -1,17 +1,17 @@
 //! Heterogeneous graph transformer (Hu, Dong, Wang and Sun 2020, Sec. 3).
 
+use super::ON_NODES_AND_LINKS;
 use super::masks::Mask;
 use super::unified_gt::{ATTENTION_DROPOUT, Attention, Composition, FeedForward, HEADS, TRANSFORMER, composed};
 use crate::models::ModelSpec;
 use crate::models::spec::{Reach, TYPED};
-use crate::options::Task;
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
     name: "hgt",
     family: TYPED,
     geometry: "euclidean",
-    tasks: &[Task::NodeClassification.name(), Task::NodeRegression.name()],
+    tasks: ON_NODES_AND_LINKS,
     source: "Hu, Dong, Wang and Sun 2020, Heterogeneous graph transformer",
     defaults: TRANSFORMER,
     own: &[HEADS, ATTENTION_DROPOUT],

@@ -1,7 +1,10 @@
 //! Models of typed graphs, which read the types of nodes and the relations of edges. A graph without types is one of one type
 //! and one relation.
 
+mod balls;
 mod entries;
+pub mod goat;
+pub mod gophormer;
 pub mod graphtrans;
 pub mod h2g_former;
 pub mod han;
@@ -12,13 +15,19 @@ mod metapaths;
 pub mod r_gat;
 pub mod r_gcn;
 pub mod r_graphsage;
+mod sequences;
 pub mod shgn;
 pub mod unified_gt;
 
 use crate::ground::{Axis, Initial};
 use crate::network::Relations;
-use crate::options::{ModelOptions, OptionSpec};
+use crate::options::{ModelOptions, OptionSpec, Task};
 use crate::program::{Builder, Slot, Source};
+
+/// The tasks of models whose outputs are vectors of nodes of any type: relations have the training edges alone where links are
+/// predicted.
+const ON_NODES_AND_LINKS: &[&str] =
+    &[Task::NodeClassification.name(), Task::NodeRegression.name(), Task::LinkPrediction.name()];
 
 /// How what relations bring to a node is joined.
 const RELATIONS: OptionSpec = OptionSpec::choice(

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use bonnet_graph::Reservation;
 
-use super::{RELATIONS, input};
+use super::{ON_NODES_AND_LINKS, RELATIONS, input};
 use crate::ground::{Axis, BuildError, Initial};
 use crate::kernels::attention::MAX_HEADS;
 use crate::kernels::elementwise::Activation;
 use crate::models::spec::{TYPED, reach};
 use crate::models::{ModelSpec, Problem};
 use crate::network::Operator;
-use crate::options::{Defaults, OptionSpec, Task};
+use crate::options::{Defaults, OptionSpec};
 use crate::program::{Builder, Program, Source};
 
 /// The registration: the defaults are those of gat.
@@ -19,7 +19,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     name: "r_gat",
     family: TYPED,
     geometry: "euclidean",
-    tasks: &[Task::NodeClassification.name(), Task::NodeRegression.name()],
+    tasks: ON_NODES_AND_LINKS,
     source: "Velickovic, Cucurull, Casanova, Romero, Lio and Bengio 2018, Graph attention networks; by relation as Lin et al. \
              2024, When heterophily meets heterogeneity",
     defaults: Defaults {

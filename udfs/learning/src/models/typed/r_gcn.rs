@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use bonnet_graph::Reservation;
+use bonnet_graph::{Reservation, Stopped};
 
-use super::input;
+use super::{ON_NODES_AND_LINKS, input};
 use crate::ground::{Axis, BuildError, Initial};
 use crate::models::spec::{TYPED, reach};
 use crate::models::{ModelSpec, Problem};
-use crate::network::Operator;
-use crate::options::{COMMON, Domain, OptionSpec, Task};
+use crate::network::ListedOperator;
+use crate::options::{COMMON, Domain, OptionSpec};
 use crate::program::layers::combine::{Map, Weights};
 use crate::program::{Builder, Program, Slot, Source};
 
@@ -18,7 +18,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     name: "r_gcn",
     family: TYPED,
     geometry: "euclidean",
-    tasks: &[Task::NodeClassification.name(), Task::NodeRegression.name()],
+    tasks: ON_NODES_AND_LINKS,
     source: "Schlichtkrull, Kipf, Bloem, van den Berg, Titov and Welling 2018, Modeling relational data with graph \
              convolutional networks",
     defaults: COMMON,
@@ -40,11 +40,15 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     let bases = options.optional_integer("bases");
     let mut means = Vec::new();
     for relation in relations.list() {
-        means.push((relations.name(relation), Arc::new(Operator::mean(&relation.messages, reservation)?)));
+        means.push((relations.name(relation), Arc::new(ListedOperator::mean(&relation.messages, None, reservation)?)));
     }
     let mut b = Builder::new(problem, reservation);
-    let layer = |b: &mut Builder<'_, '_>, x: Source, layer: usize, width: usize| {
+    let layer = |b: &mut Builder<'_, '_>, x: Source, layer: usize, width: usize| -> Result<Slot, Stopped> {
         let mut z = b.linear(x, format!("{layer}.weight"), width);
+        if let (Source::Slot(x), None) = (x, bases) {
+            z = b.relation_sum(x, z, &means, |name| format!("{layer}.{name}.weight"))?;
+            return Ok(b.bias(z, format!("{layer}.bias")));
+        }
         let base = |base| b.linear(x, format!("{layer}.basis.{base}.weight"), width);
         let basis: Option<Vec<Slot>> = bases.map(|bases| (0..bases).map(base).collect());
         for (name, mean) in &means {
@@ -56,19 +60,19 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
                     b.learned_sum(basis, theta, Weights::plain(Map::Identity))
                 }
             };
-            z = b.propagate_plus(mean, 1.0, y, 1.0, z);
+            z = b.propagate_plus(&Arc::new(mean.whole()), 1.0, y, 1.0, z);
         }
-        b.bias(z, format!("{layer}.bias"))
+        Ok(b.bias(z, format!("{layer}.bias")))
     };
     let mut x = input(&mut b, &relations, options);
     let last = options.layers - 1;
     for l in 0..last {
-        let z = layer(&mut b, x, l, options.hidden);
+        let z = layer(&mut b, x, l, options.hidden)?;
         let h = b.relu(z);
         let h = b.dropout(h, options.dropout);
         b.embedding(h);
         x = h.into();
     }
-    let z = layer(&mut b, x, last, problem.n_outputs);
+    let z = layer(&mut b, x, last, problem.n_outputs)?;
     Ok(b.finish(z)?)
 }

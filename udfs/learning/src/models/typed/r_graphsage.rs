@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use bonnet_graph::{Reservation, Stopped};
 
-use super::{RELATIONS, input};
+use super::{ON_NODES_AND_LINKS, RELATIONS, input};
 use crate::ground::{Axis, BuildError, Initial};
 use crate::models::spec::{TYPED, reach};
 use crate::models::{ModelSpec, Problem};
-use crate::network::Operator;
-use crate::options::{COMMON, Task};
+use crate::network::ListedOperator;
+use crate::options::COMMON;
 use crate::program::{Builder, Program, Slot, Source};
 
 /// The registration.
@@ -17,7 +17,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     name: "r_graphsage",
     family: TYPED,
     geometry: "euclidean",
-    tasks: &[Task::NodeClassification.name(), Task::NodeRegression.name()],
+    tasks: ON_NODES_AND_LINKS,
     source: "Hamilton, Ying and Leskovec 2017, Inductive representation learning on large graphs; by relation as Lin et al. \
              2024, When heterophily meets heterogeneity",
     defaults: COMMON,
@@ -37,9 +37,8 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
     let mean = options.text("relations")? == "mean";
     let mut means = Vec::new();
     for relation in relations.list() {
-        let operator = Operator::mean(&relation.messages, reservation)?;
-        let share = 1.0 / into[relation.target as usize] as f32;
-        let operator = if mean { operator.with_values(|_, _, value| share * value) } else { operator };
+        let share = mean.then(|| 1.0 / into[relation.target as usize] as f32);
+        let operator = ListedOperator::mean(&relation.messages, share, reservation)?;
         means.push((relations.name(relation), Arc::new(operator)));
     }
     let mut b = Builder::new(problem, reservation);
@@ -58,7 +57,7 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
             features => {
                 for (name, mean) in &means {
                     let y = b.linear(features, weight(name), width);
-                    z = b.propagate_plus(mean, 1.0, y, 1.0, z);
+                    z = b.propagate_plus(&Arc::new(mean.whole()), 1.0, y, 1.0, z);
                 }
             }
         }

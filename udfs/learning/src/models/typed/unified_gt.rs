@@ -7,7 +7,7 @@ use bonnet_graph::{Reservation, Stopped};
 
 use super::entries;
 use super::masks::Mask;
-use super::projected;
+use super::{ON_NODES_AND_LINKS, projected};
 use crate::ground::{Axis, BuildError, Initial, OptionError};
 use crate::kernels::edge::MAX_HEADS;
 use crate::kernels::elementwise::Activation;
@@ -15,7 +15,7 @@ use crate::models::spec::{Reach, TYPED};
 use crate::models::tokens::{affine, feed_forward};
 use crate::models::{ModelSpec, Problem};
 use crate::network::{Kinds, Operator, StackedSources};
-use crate::options::{COMMON, Defaults, Domain, ModelOptions, OptionSpec, Task};
+use crate::options::{COMMON, Defaults, Domain, ModelOptions, OptionSpec};
 use crate::program::layers::edges::terms::EntryTerms;
 use crate::program::{Builder, Program, Slot};
 
@@ -24,7 +24,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     name: "unified_gt",
     family: TYPED,
     geometry: "euclidean",
-    tasks: &[Task::NodeClassification.name()],
+    tasks: ON_NODES_AND_LINKS,
     source: "Lin et al. 2024, When heterophily meets heterogeneity: challenges and a new large-scale graph benchmark (UnifiedGT)",
     defaults: Defaults { weight_decay: 1e-5, optimizer: "adamw", ..TRANSFORMER },
     own: &[
@@ -320,7 +320,7 @@ impl Form<'_> {
             Some(terms) => {
                 let name = format!("{layer}.relation");
                 let table = b.table(name, terms.rows(), Axis::padded(1, heads), Initial::Zeros)?;
-                b.termed_attention(edges, (terms.clone(), table), projected, heads, attention_p)?
+                b.termed_attention(edges, (Arc::new([]), terms.clone(), table), projected, heads, attention_p)?
             }
         };
         let message = affine(b, message, &format!("{layer}.out"), axis, initial());

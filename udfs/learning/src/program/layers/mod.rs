@@ -1,6 +1,7 @@
 //! The layers of programs, a file each.
 
 pub mod batch_norm;
+pub mod codebook;
 pub mod combine;
 pub mod concat;
 pub mod curved;
@@ -18,6 +19,7 @@ pub mod mix;
 pub mod normalize;
 pub mod pool;
 pub mod propagation;
+pub mod sample_mean;
 pub mod signs;
 pub mod softmax;
 pub mod tokens;

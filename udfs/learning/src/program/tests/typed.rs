@@ -6,7 +6,7 @@ use super::{NODES, WIDTH, Write, host};
 use crate::GraphTypes;
 use crate::ground::{Axis, Initial};
 use crate::kernels::Activation;
-use crate::network::{Kinds, Operator, Relations, StackedSources};
+use crate::network::{Kinds, ListedOperator, Operator, Relations, StackedSources};
 use crate::program::layers::edges::terms::EntryTerms;
 
 /// Each with inputs that other layers read too.
@@ -64,12 +64,13 @@ pub(super) fn programs() -> Vec<(&'static str, Write)> {
             let edges = super::edges(b)?;
             let (q, k, v) = (b.concat(&[x, y]), b.concat(&[y, x]), b.concat(&[x, x]));
             let table = b.table("kinds", 3, Axis::padded(1, 2), Initial::glorot(3, 2))?;
-            let z = b.termed_attention(&edges, (of_kinds(&edges), table), [q, k, v], 2, 0.3)?;
+            let z = b.termed_attention(&edges, (Arc::new([]), of_kinds(&edges), table), [q, k, v], 2, 0.3)?;
             let z = b.mean_heads(z, 2, WIDTH);
             let weights = (0..2 * edges.n_entries()).map(|at| (at % 5) as f32 * 0.3 - 0.4).collect();
             let table = b.table("weights", 2, Axis::padded(1, 1), Initial::glorot(2, 1))?;
             let terms = EntryTerms::of_weights(weights, 2);
-            let u = b.termed_attention(&edges, (terms, table), [x, z, y], 1, 0.0)?;
+            let bias = (0..edges.n_entries()).map(|at| (at % 4) as f32 * 0.2 - 0.3).collect();
+            let u = b.termed_attention(&edges, (bias, terms, table), [x, z, y], 1, 0.0)?;
             Ok(b.sum(&[(z, 1.0), (u, 0.7), (y, 0.2)]))
         }),
         ("relation sum", |b, x, y, p| {
@@ -89,8 +90,9 @@ pub(super) fn programs() -> Vec<(&'static str, Write)> {
             let row = |v: u32| if (4..30).contains(&v) { vec![3] } else { Vec::new() };
             let from_one = one((0..NODES as u32).map(row).collect());
             let operators = [Arc::clone(p), to_one, from_one];
-            let relations: Vec<(String, Arc<Operator>)> =
-                operators.into_iter().enumerate().map(|(at, operator)| (format!("r{at}"), operator)).collect();
+            let listed = |operator: Arc<Operator>| Arc::new(ListedOperator::from(&*operator));
+            let relations: Vec<(String, Arc<ListedOperator>)> =
+                operators.into_iter().enumerate().map(|(at, operator)| (format!("r{at}"), listed(operator))).collect();
             let z = b.relation_sum(x, y, &relations, |name| format!("{name}.first"))?;
             let z = b.activation(z, Activation::Tanh);
             let z = b.relation_sum(z, z, &relations, |name| format!("{name}.second"))?;

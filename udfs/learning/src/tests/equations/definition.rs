@@ -88,3 +88,44 @@ pub(in crate::tests) fn check_definition(bench: &mut Bench, model: Program, rows
         }
     }
 }
+
+/// The gradient of every block against finite differences of the definition's loss, in `f64`: steps so small that none crosses a
+/// kink, and no slope is lost in the rounding of a loss.
+pub(in crate::tests) fn check_slopes(bench: &mut Bench, model: Program, name: &str) {
+    const STEP: f64 = 1e-6;
+    let values = parameters(bench);
+    let (_, gradient) = bench.gradient(&values);
+    let evaluation = Evaluation::new(model, Device::Cpu, DType::F64);
+    let leaves = evaluation.parameters(&values).unwrap();
+    let items: Vec<(u32, u32)> = bench.asked.rows().iter().map(|&v| (v, bench.labels[v as usize])).collect();
+    let loss = |leaves: &[Tensor]| -> f64 {
+        let Values { output, penalty, .. } = evaluation.run(leaves, Pass::Train { epoch: 1 }, &Unmonitored).unwrap();
+        let labelled = Labelled::new(output.dims2().unwrap(), &items, &[], &Device::Cpu).unwrap();
+        let loss = labelled.nll(&output).unwrap();
+        let loss = penalty.map_or_else(|| loss.clone(), |penalty| (&loss + penalty).unwrap());
+        loss.to_vec2::<f64>().unwrap()[0][0]
+    };
+    let blocks = evaluation.program().layout().blocks();
+    let norm =
+        |block: &crate::ground::Block| block.positions().map(|at| f64::from(gradient[at]).powi(2)).sum::<f64>().sqrt();
+    let largest = blocks.iter().filter(|block| !block.statistic).map(norm).fold(0.0, f64::max);
+    for (number, block) in blocks.iter().enumerate().filter(|(_, block)| !block.statistic) {
+        let mut stream = Stream::new(number as u64);
+        let (norm, count) = (norm(block), (block.rows.len() * block.columns.len()) as f64);
+        let mut direction = vec![0f32; gradient.len()];
+        for at in block.positions() {
+            let own = if norm > 0.0 { f64::from(gradient[at]) / norm } else { 0.0 };
+            direction[at] = (own + 0.3 * stream.normal() / count.sqrt()) as f32;
+        }
+        let slope: f64 = direction.iter().zip(&gradient).map(|(d, g)| f64::from(*d) * f64::from(*g)).sum();
+        let along = evaluation.parameters(&direction).unwrap().swap_remove(number);
+        let at = |step: f64| {
+            let mut moved = leaves.clone();
+            moved[number] = (&leaves[number] + (&along * step).unwrap()).unwrap();
+            loss(&moved)
+        };
+        let difference = (at(STEP) - at(-STEP)) / (2.0 * STEP);
+        let error = (difference - slope).abs();
+        assert!(error < 1e-4 * slope.abs() + 2e-6 * largest, "{name} {}: {slope:.3e} for {difference:.3e}", block.name);
+    }
+}

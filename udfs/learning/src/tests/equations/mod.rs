@@ -5,6 +5,7 @@ pub(crate) mod complex_operators;
 pub(crate) mod complexes;
 pub(crate) mod curved;
 pub(crate) mod definition;
+mod global_attention;
 pub(crate) mod heterophily;
 pub(crate) mod literal;
 pub(crate) mod programs;

@@ -4,7 +4,7 @@ use super::literal::{Case, Matrix, adjacency, check_scaled, map, matrix, plus, r
 use crate::tests::*;
 
 /// A row less its mean over its deviation, times a gain, plus a bias.
-fn layer_norm(case: &Case, z: &Matrix, name: &str) -> Matrix {
+pub(super) fn layer_norm(case: &Case, z: &Matrix, name: &str) -> Matrix {
     let (gain, bias) = (case.parameter(&format!("{name}.gain")), case.parameter(&format!("{name}.bias")));
     let standard = |row: &Vec<f64>| -> Vec<f64> {
         let n = row.len() as f64;
@@ -30,7 +30,7 @@ fn gelu(x: f64) -> f64 {
     x * (0.5 + x * sum / std::f64::consts::TAU.sqrt())
 }
 
-fn feed_forward(case: &Case, z: &Matrix, l: usize) -> Matrix {
+pub(super) fn feed_forward(case: &Case, z: &Matrix, l: usize) -> Matrix {
     let y = case.affine(&layer_norm(case, z, &format!("{l}.norm.1")), &format!("{l}.feed.0"));
     plus(1.0, z, 1.0, &case.affine(&map(&y, gelu), &format!("{l}.feed.1")))
 }
@@ -41,15 +41,15 @@ fn of_node(matrices: &[Matrix], v: usize) -> Matrix {
 }
 
 /// Some columns.
-fn columns(z: &Matrix, from: usize, count: usize) -> Matrix {
+pub(super) fn columns(z: &Matrix, from: usize, count: usize) -> Matrix {
     z.iter().map(|row| row[from..from + count].to_vec()).collect()
 }
 
-fn transposed(z: &Matrix) -> Matrix {
+pub(super) fn transposed(z: &Matrix) -> Matrix {
     matrix(z[0].len(), z.len(), |r, c| z[c][r])
 }
 
-fn softmax(scores: &[f64]) -> Vec<f64> {
+pub(super) fn softmax(scores: &[f64]) -> Vec<f64> {
     let sum: f64 = scores.iter().map(|score| score.exp()).sum();
     scores.iter().map(|score| score.exp() / sum).collect()
 }

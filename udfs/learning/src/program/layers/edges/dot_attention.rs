@@ -65,20 +65,21 @@ impl Builder<'_, '_> {
         self.any_attention(operator, (bias, None), &[query, key, value], heads, p)
     }
 
-    /// The attention with a learnt number for each entry and head, added to its scores: `table` has a column a head.
+    /// The attention with a learnt number for each entry and head, added to its scores: `table` has a column a head. To the scores
+    /// of each entry a number of its own is added, too, if there are any.
     ///
     /// # Errors
     /// The errors of [`Builder::dot_attention`].
     pub fn termed_attention(
         &mut self,
         operator: &Arc<Operator>,
-        (terms, table): (EntryTerms, Slot),
+        (bias, terms, table): (Arc<[f32]>, EntryTerms, Slot),
         [query, key, value]: [Slot; 3],
         heads: usize,
         p: f64,
     ) -> Result<Slot, Stopped> {
         debug_assert!(self.axis(table).len() == heads && self.space(table).rows() == terms.rows());
-        self.any_attention(operator, (Arc::new([]), Some(terms)), &[query, key, value, table], heads, p)
+        self.any_attention(operator, (bias, Some(terms)), &[query, key, value, table], heads, p)
     }
 
     fn any_attention(

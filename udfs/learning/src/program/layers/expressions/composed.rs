@@ -13,7 +13,7 @@ use super::expression::{Precision, backward, forward, whole};
 use super::hop_kernel::{self, HopKernel};
 use crate::kernels::RowSet;
 use crate::network::pieces::PIECE;
-use crate::network::{Hop, Operator};
+use crate::network::{Hop, Neighborhoods, Operator};
 use crate::program::reach::{needs_itself, needs_sources};
 use crate::program::{Backward, Forward, Layer, Prepare, Prepared, Tensors};
 
@@ -25,6 +25,12 @@ pub trait Neighborwise: Send + Sync + Debug {
     /// # Errors
     /// The errors of candle, which are errors of the expression.
     fn compute(&self, x: &[Tensor], w: &[Tensor], hop: &Hop) -> Result<Tensor>;
+
+    /// The numbers that [`Neighborwise::compute`] holds at once for an entry, those of its gradient among them, from the columns of
+    /// the inputs: for functions of many entries a row, whose memory is then reserved while a piece is evaluated.
+    fn numbers_an_entry(&self, _columns: &[usize]) -> usize {
+        0
+    }
 
     /// The same function with its gradient written out, for the passes on the CPU: where a profile asks for it.
     fn kernel(&self) -> Option<&dyn HopKernel> {
@@ -52,6 +58,15 @@ impl<C: Neighborwise> Composed<C> {
     }
 }
 
+impl<C: Neighborwise> Composed<C> {
+    /// The bytes of the evaluation of each piece.
+    fn bytes<'a>(&self, pass: &Forward<'_>, near: &'a Neighborhoods) -> impl Fn(usize) -> usize + Sync + use<'a, C> {
+        let columns: Vec<usize> = (0..pass.n_inputs()).map(|input| pass.input_axis(input).len()).collect();
+        let numbers = self.rows.numbers_an_entry(&columns);
+        move |number| 8 * numbers * near.piece(number).2.sources.len()
+    }
+}
+
 impl<C: Neighborwise> Layer for Composed<C> {
     fn candle(&self, tensors: &Tensors<'_>) -> Result<Tensor> {
         let sparse = tensors.operator(&self.operator)?;
@@ -75,7 +90,7 @@ impl<C: Neighborwise> Layer for Composed<C> {
             return hop_kernel::forward(kernel, near, pass, out);
         }
         let compute = |number: usize, x: &[Tensor], w: &[Tensor]| self.rows.compute(x, w, near.hop(number));
-        forward(pass, &near.pieces(), self.precision, out, &compute)
+        forward(pass, &near.pieces(), self.precision, out, (&self.bytes(pass, near), &compute))
     }
 
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> std::result::Result<(), Stopped> {
@@ -93,6 +108,7 @@ impl<C: Neighborwise> Layer for Composed<C> {
             return hop_kernel::backward(kernel, &near, pass, d_out);
         }
         let compute = |number: usize, x: &[Tensor], w: &[Tensor]| self.rows.compute(x, w, near.hop(number));
-        backward(pass, &near.pieces(), self.precision, d_out, &compute)
+        let bytes = self.bytes(&pass.forward, &near);
+        backward(pass, &near.pieces(), self.precision, d_out, (&bytes, &compute))
     }
 }

@@ -6,7 +6,7 @@
 
 use std::fmt::Debug;
 
-use bonnet_graph::Stopped;
+use bonnet_graph::{Monitor, Reservation, Stopped};
 use candle_core::{CpuStorage, DType, Device, Result, Storage, Tensor, Var, bail};
 use rayon::prelude::*;
 
@@ -80,7 +80,7 @@ impl<R: Rowwise> Layer for Expression<R> {
         let set = pass.rows();
         let pieces: Vec<Piece<'_>> =
             spans(set.rows(), set.n_rows()).into_iter().map(|rows| Piece { rows, reads: rows }).collect();
-        forward(pass, &pieces, self.precision, out, &|_, x, w| self.rows.compute(x, w))
+        forward(pass, &pieces, self.precision, out, (&|_| 0, &|_, x, w| self.rows.compute(x, w)))
     }
 
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> std::result::Result<(), Stopped> {
@@ -98,7 +98,7 @@ impl<R: Rowwise> Layer for Expression<R> {
         }
         let pieces: Vec<Piece<'_>> =
             spans(set.rows(), set.n_rows()).into_iter().map(|rows| Piece { rows, reads: rows }).collect();
-        backward(pass, &pieces, self.precision, d_out, &|_, x, w| self.rows.compute(x, w))
+        backward(pass, &pieces, self.precision, d_out, (&|_| 0, &|_, x, w| self.rows.compute(x, w)))
     }
 }
 
@@ -112,6 +112,9 @@ pub(super) fn whole(
     compute(&convert(tensors.inputs)?, &convert(tensors.parameters)?)?.to_dtype(tensors.dtype())
 }
 
+/// The bytes that the evaluation of a piece, by its number, holds beside the rows of its inputs and output.
+pub(super) type Bytes<'a> = &'a (dyn Fn(usize) -> usize + Sync);
+
 /// A function of the piece's number, its inputs and the parameters.
 pub(super) type Compute<'a> = &'a (dyn Fn(usize, &[Tensor], &[Tensor]) -> Result<Tensor> + Sync);
 
@@ -121,7 +124,7 @@ pub(super) fn forward(
     pieces: &[Piece<'_>],
     precision: Precision,
     out: &mut [f32],
-    compute: Compute<'_>,
+    (bytes, compute): (Bytes<'_>, Compute<'_>),
 ) -> std::result::Result<(), Stopped> {
     let (stride, positions) = (pass.axis().stride(), pass.axis().positions().collect::<Vec<_>>());
     let w = valid((0..pass.n_parameters()).map(|p| parameter(pass, p, precision)).collect::<Result<Vec<_>>>());
@@ -130,6 +133,7 @@ pub(super) fn forward(
             return Ok(());
         }
         pass.monitor.check()?;
+        let _held = held(pass.monitor, bytes(number))?;
         let mut evaluate = || -> Result<()> {
             let x = (0..pass.n_inputs())
                 .map(|input| gather(pass.input(input), piece.reads, pass.input_axis(input), precision))
@@ -163,7 +167,7 @@ pub(super) fn backward(
     pieces: &[Piece<'_>],
     precision: Precision,
     d_out: &[f32],
-    compute: Compute<'_>,
+    (bytes, compute): (Bytes<'_>, Compute<'_>),
 ) -> std::result::Result<(), Stopped> {
     let f = pass.forward;
     let w = valid((0..f.n_parameters()).map(|p| parameter(&f, p, precision)).collect::<Result<Vec<_>>>());
@@ -197,7 +201,12 @@ pub(super) fn backward(
     for (wave, pieces) in pieces.chunks(WAVE).enumerate() {
         let gradients = pieces.par_iter().enumerate().map(|(at, piece)| {
             f.monitor.check()?;
-            Ok((!piece.rows.is_empty()).then(|| valid(one(wave * WAVE + at, piece))))
+            if piece.rows.is_empty() {
+                return Ok(None);
+            }
+            let number = wave * WAVE + at;
+            let _held = held(f.monitor, bytes(number))?;
+            Ok(Some(valid(one(number, piece))))
         });
         let gradients: Vec<Option<Gradients>> = gradients.collect::<std::result::Result<_, Stopped>>()?;
         for (input, _) in wanted.iter().enumerate().filter(|(_, wanted)| **wanted) {
@@ -229,6 +238,11 @@ pub(super) fn backward(
         })?;
     }
     Ok(())
+}
+
+/// A reservation while a piece is evaluated; none for nothing.
+fn held(monitor: &dyn Monitor, bytes: usize) -> std::result::Result<Option<Reservation<'_>>, Stopped> {
+    (bytes > 0).then(|| Reservation::new(monitor, bytes)).transpose()
 }
 
 /// The value of an expression that fits its slots; another is an error of the program, as an index out of bounds is.

@@ -11,16 +11,16 @@ use super::super::super::{
 use crate::kernels::dense::{self, Left, Then};
 use crate::kernels::elementwise::Finish;
 use crate::kernels::parallel::for_each_block;
-use crate::kernels::propagate::{Base, Propagate};
-use crate::network::{Operator, Pass, RelationRows};
+use crate::kernels::propagate::PropagateListed;
+use crate::network::{ListedEntries, ListedOperator, Pass, RelationRows};
 use crate::program::layers::add_rows;
-use crate::program::reach::{needs_itself, needs_sources};
+use crate::program::reach::{needs_itself, needs_listed};
 
 /// `y + sum over r of P_r x W_r`; a parameter a relation. The rows of a relation with entries, and the rows that these lead to,
 /// are few in a sample: products run over the fewer of the two, and no relation has a matrix of its own.
 #[derive(Debug)]
 struct RelationSum {
-    operators: Vec<Arc<Operator>>,
+    operators: Vec<Arc<ListedOperator>>,
     /// Of each relation, whether `x W_r` comes first in training: where it has fewer sources than targets. Without training sums
     /// come first always, so that outputs do not depend on what else is in a sample.
     sources_first: Vec<bool>,
@@ -37,7 +37,7 @@ impl Builder<'_, '_> {
         &mut self,
         x: Slot,
         y: Slot,
-        relations: &[(String, Arc<Operator>)],
+        relations: &[(String, Arc<ListedOperator>)],
         name: impl Fn(&str) -> String,
     ) -> Result<Slot, Stopped> {
         if relations.is_empty() {
@@ -53,15 +53,12 @@ impl Builder<'_, '_> {
         let mut sources_first = Vec::with_capacity(relations.len());
         let mut marks = vec![false; n];
         for (_, operator) in relations {
-            let (mut sources, mut targets) = (0usize, 0usize);
-            for row in 0..operator.n_rows() as u32 {
-                targets += usize::from(!operator.row(row).is_empty());
-                for &source in operator.row(row) {
-                    sources += usize::from(!std::mem::replace(&mut marks[source as usize], true));
-                }
+            let mut sources = 0;
+            for &source in operator.columns() {
+                sources += usize::from(!std::mem::replace(&mut marks[source as usize], true));
             }
-            operator.csr().columns.iter().for_each(|&source| marks[source as usize] = false);
-            sources_first.push(sources < targets);
+            operator.columns().iter().for_each(|&source| marks[source as usize] = false);
+            sources_first.push(sources < operator.rows().len());
         }
         let room = self.zeros(n * rows.stride().max(columns.stride()))?;
         let operators = relations.iter().map(|(_, operator)| Arc::clone(operator)).collect();
@@ -75,14 +72,14 @@ impl Layer for RelationSum {
         let mut sum = tensors.inputs[1].clone();
         for (operator, weights) in self.operators.iter().zip(tensors.parameters) {
             let messages = tensors.inputs[0].matmul(weights)?;
-            sum = (sum + tensors.operator(operator)?.product(&messages)?)?;
+            sum = (sum + tensors.listed(operator)?.product(&messages)?)?;
         }
         Ok(sum)
     }
 
     fn reach(&self, input: usize, rows: &crate::kernels::RowSet, needed: &mut [bool]) {
         match input {
-            0 => self.operators.iter().for_each(|operator| needs_sources(operator, rows, needed)),
+            0 => needs_listed(&self.operators, rows, needed),
             _ => needs_itself(rows, needed),
         }
     }
@@ -110,19 +107,19 @@ impl Layer for RelationSum {
                 out[(row as usize - first) * width..][..width].copy_from_slice(y);
             }
         })?;
-        for (relation, RelationRows { targets, sources, .. }) in relations.iter().enumerate() {
+        for (relation, RelationRows { targets, spans, sources, .. }) in relations.iter().enumerate() {
             if targets.is_empty() {
                 continue;
             }
-            let (matrix, weights) = (self.operators[relation].csr(), pass.parameter(relation));
+            let (operator, weights) = (&self.operators[relation], pass.parameter(relation));
+            let (columns, values) = (operator.columns(), operator.values());
             if trains && self.sources_first[relation] {
                 let then = Then::Finish(Finish::NOTHING);
                 dense::product(sources, Left::new(x, k), weights, width, then, &mut self.room, monitor)?;
-                let (x, base, finish) = (&self.room[..], Base::Output, Finish::NOTHING);
-                Propagate { matrix, x, width, scale: 1.0, base, finish }.run(targets, out, monitor)?;
+                let x = &self.room[..];
+                PropagateListed { spans, columns, values, x, width, add: true }.run(targets, out, monitor)?;
             } else {
-                let (base, finish) = (Base::Zero, Finish::NOTHING);
-                let sums = Propagate { matrix, x, width: k, scale: 1.0, base, finish };
+                let sums = PropagateListed { spans, columns, values, x, width: k, add: false };
                 sums.run(targets, &mut self.room, monitor)?;
                 dense::product(targets, Left::new(&self.room, k), weights, width, Then::Add, out, monitor)?;
             }
@@ -140,12 +137,15 @@ impl Layer for RelationSum {
             f.input_rows(0).rows().iter().for_each(|&row| d_x.values[row as usize * k..][..k].fill(0.0));
         }
         let (nothing, room) = (Finish::NOTHING, &mut self.room);
-        for (relation, RelationRows { targets, sources, by_source }) in relations.iter().enumerate() {
-            let (false, Some(by_source)) = (targets.is_empty(), by_source) else { continue };
-            let (matrix, back, weights) = (self.operators[relation].csr(), by_source.csr(), f.parameter(relation));
+        for (relation, RelationRows { targets, spans, sources, by_source }) in relations.iter().enumerate() {
+            let (false, Some(back)) = (targets.is_empty(), by_source) else { continue };
+            let (operator, weights) = (&self.operators[relation], f.parameter(relation));
+            let back = |x, width, add| {
+                let ListedEntries { spans, columns, values } = back;
+                PropagateListed { spans, columns, values, x, width, add }
+            };
             if self.sources_first[relation] {
-                let sums = Propagate { matrix: back, x: d_out, width, scale: 1.0, base: Base::Zero, finish: nothing };
-                sums.run(sources, room, monitor)?;
+                back(d_out, width, false).run(sources, room, monitor)?;
                 pass.parameter_gradient(relation, |out, partials, _| {
                     dense::transposed_product(sources, Left::new(x, k), room, width, partials, out, monitor)
                 })?;
@@ -155,7 +155,8 @@ impl Layer for RelationSum {
                     dense::product_by_transposed(sources, left, weights, k, transposed, Then::Add, out, monitor)?;
                 }
             } else {
-                let sums = Propagate { matrix, x, width: k, scale: 1.0, base: Base::Zero, finish: nothing };
+                let (columns, values) = (operator.columns(), operator.values());
+                let sums = PropagateListed { spans, columns, values, x, width: k, add: false };
                 sums.run(targets, room, monitor)?;
                 pass.parameter_gradient(relation, |out, partials, _| {
                     dense::transposed_product(targets, Left::new(room, k), d_out, width, partials, out, monitor)
@@ -164,9 +165,7 @@ impl Layer for RelationSum {
                     let (left, (_, transposed)) = (Left::new(d_out, width), pass.scratch());
                     let then = Then::Finish(nothing);
                     dense::product_by_transposed(targets, left, weights, k, transposed, then, room, monitor)?;
-                    let (x, base) = (&room[..], Base::Output);
-                    let sums = Propagate { matrix: back, x, width: k, scale: 1.0, base, finish: nothing };
-                    sums.run(sources, &mut d_x.values, monitor)?;
+                    back(&room[..], k, true).run(sources, &mut d_x.values, monitor)?;
                 }
             }
         }
