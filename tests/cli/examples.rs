@@ -125,3 +125,57 @@ fn models_that_saw_few_vertices_are_asked_for_more() {
     assert!(out.contains("target,model,auroc_9"), "{out}");
     assert!(out.ends_with("runs,status\n4,okok\nuntouched\n0\n"), "{out}");
 }
+
+#[test]
+fn the_experiment_on_geometry_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("database").display().to_string();
+    let script = crate::repository().join("examples/geometry.sql").display().to_string();
+    let run = |models: &str| {
+        let ran = bonnet()
+            .args([
+                &database,
+                "--quiet",
+                "--format",
+                "csv",
+                "-v",
+                "replicates=2",
+                "-v",
+                "epochs=3",
+                "-v",
+                "nodes=60",
+                "-v",
+                models,
+                "-f",
+                &script,
+            ])
+            .output()
+            .unwrap();
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    let answer = |sql: &str| -> Vec<String> {
+        rows(&[&database, "--quiet", "--format", "csv", "-c", sql]).lines().skip(1).map(str::to_owned).collect()
+    };
+    run("models=mlp,gcn");
+    // A tree has one degree, the others two; two homophilies, two graphs each; every graph has the edges that its degree says.
+    let graphs = "SELECT geometry, count(*), min(round(degree * nodes / 2)) = min(edges), max(round(degree * nodes / 2)) = max(edges)
+                  FROM (SELECT *, round(avg_degree * nodes / 2) AS edges FROM geometry_graphs) GROUP BY geometry ORDER BY geometry";
+    assert_eq!(
+        answer(graphs),
+        ["flat,8,true,true", "hyperbolic,8,true,true", "spherical,8,true,true", "tree,4,false,false"]
+    );
+    assert_eq!(answer("SELECT count(*), min(status) FROM geometry_runs"), ["56,ok"]);
+    // Labels are drawn anew for more nodes where homophily is low.
+    let lower = "SELECT avg(edge_homophily) FILTER (WHERE homophily = 'high') > avg(edge_homophily) FILTER (WHERE homophily = 'low') + 0.2 FROM geometry_graphs";
+    assert_eq!(answer(lower), ["true"]);
+    let tables = run("models=mlp,gcn,hgcn");
+    assert_eq!(
+        answer("SELECT model, count(*) FROM geometry_runs GROUP BY model ORDER BY model"),
+        ["gcn,28", "hgcn,28", "mlp,28"]
+    );
+    assert_eq!(answer("SELECT count(*) FROM geometry_graphs"), ["28"]);
+    for pair in ["flat - hyperbolic,", "hyperbolic - tree,", "spherical - tree,"] {
+        assert!(tables.contains(pair), "{pair} is not in\n{tables}");
+    }
+}
