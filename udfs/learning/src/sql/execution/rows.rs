@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
-use arrow::compute::take;
+use arrow::array::{ArrayRef, RecordBatch};
 use bonnet_sql::{Run, execution_error};
 use datafusion::common::Result;
 
@@ -21,9 +20,7 @@ pub(in crate::sql) fn emit(
     let size = run.context().session_config().batch_size().max(1);
     for start in (0..rows).step_by(size) {
         let length = size.min(rows - start);
-        let repeated = UInt32Array::from(vec![job.row as u32; length]);
-        let carried = batches[job.batch].columns().iter().map(|column| take(column, &repeated, None));
-        let mut columns = carried.collect::<std::result::Result<Vec<_>, _>>()?;
+        let mut columns = job.carried(&batches[job.batch], length)?;
         columns.extend(own.iter().map(|column| column.slice(start, length)));
         let batch = RecordBatch::try_new(Arc::clone(run.schema()), columns);
         run.emit(batch.map_err(|error| execution_error(format!("{function}: {error}")))?)?;
