@@ -1,4 +1,4 @@
-//! Encoders of several graphs: what pre-training sees, what it does not, and how a grid of them is resumed.
+//! Encoders of several graphs: what pre-training sees, and what it does not.
 
 use std::fs;
 
@@ -48,31 +48,4 @@ fn an_encoder_knows_neither_labels_nor_its_target() {
     db.run("DELETE FROM one.edges WHERE src < 2");
     let altered = encoders(&db, folder);
     assert!(altered.iter().zip(&absent).all(|(a, b)| a != b));
-}
-
-#[test]
-fn a_grid_of_encoders_is_resumed() {
-    let folder = tempfile::tempdir().unwrap();
-    let (files, base) = (folder.path().join("files"), folder.path().join("base"));
-    let (files, base) = (files.to_str().unwrap(), base.to_str().unwrap());
-    let db = Db::new();
-    create(&db, &["one", "two"]);
-    db.run(&format!("ATTACH '{base}' AS base"));
-    let insert = |seeds: &str| {
-        format!(
-            "INSERT INTO base.encoders SELECT * FROM pretrain((SELECT ['two', 'one'] AS graphs, 'mdgpt' AS model, seed
-             FROM (SELECT unnest([{seeds}]) AS seed) WHERE seed NOT IN (SELECT seed FROM base.encoders)), dim => 6, hidden => 8,
-             layers => 2, epochs => 2, save => '{files}')"
-        )
-    };
-    let options = "dim => 6, hidden => 8, layers => 2, epochs => 2";
-    db.run(&format!(
-        "CREATE TABLE base.encoders AS SELECT * FROM pretrain((SELECT ['two', 'one'] AS graphs, 'mdgpt' AS model, 0 AS seed),
-         {options}, save => '{files}')"
-    ));
-    assert_eq!(db.rows(&insert("0, 1, 2")), [["2"]]);
-    assert_eq!(db.rows(&insert("0, 1, 2")), [["0"]]);
-    let rows = db.rows("SELECT seed, status, array_to_string(sources, ' ') FROM base.encoders ORDER BY seed");
-    assert_eq!(rows, ["0", "1", "2"].map(|seed| [seed, "ok", "one two"]));
-    assert_eq!(fs::read_dir(files).unwrap().count(), 3);
 }
