@@ -115,7 +115,8 @@ pub struct FlowStep {
 /// Surgery cuts edges longer than `cutoff` mean lengths after every so many steps; the next step starts from the curvatures
 /// without them. Components flow side by side, scaled together.
 ///
-/// Each step, and each surgery, costs the curvatures of all edges with lengths ([`crate::ollivier_ricci`]). 60 bytes an edge.
+/// Each step, and each surgery, costs the curvatures of all edges with lengths ([`crate::ollivier_ricci`]); where the host grants the memory,
+/// each starts from the duals of the one before. 60 bytes an edge, and for the duals 8 for each neighbour of its end of higher degree.
 ///
 /// # Errors
 /// [`FlowError`], and those of `each`.
