@@ -85,7 +85,7 @@ fn target(shots: usize) -> (GraphData, crate::Split) {
     let source = source("t", 70, 4, 21);
     let labels = (0..70).map(|v| Some(v % 2)).collect();
     let data = GraphData::new(source.graph, source.features, labels, 2).unwrap();
-    let split = SplitScheme::KShot(shots).split(&data, 1).unwrap();
+    let split = format!("kshot:{shots}").parse::<SplitScheme>().unwrap().split(&data, 1).unwrap();
     (data, split)
 }
 
