@@ -51,6 +51,14 @@ impl Deadline {
         Raised::new(ErrorKind::Timeout, text).into()
     }
 
+    /// Why work failed: what stopped at the deadline says only that it was stopped.
+    pub(crate) fn reason<E: From<DataFusionError>>(deadline: Option<Self>, error: E) -> E {
+        match deadline {
+            Some(deadline) if Instant::now() >= deadline.end => deadline.error().into(),
+            _ => error,
+        }
+    }
+
     /// Waits until well after the deadline, when the statement should have noticed it; for ever without one.
     pub(crate) async fn overdue(deadline: Option<Self>) -> DataFusionError {
         let grace = Duration::from_millis(200);
@@ -112,11 +120,7 @@ pub(crate) fn pump(
                 next = AssertUnwindSafe(rows.next()).catch_unwind() => next.unwrap_or_else(|panic| Some(Err(defect(&*panic)))),
             };
             let Some(batch) = next else { return };
-            // What stopped at the deadline says only that it was stopped.
-            let batch = batch.map_err(|error| match deadline {
-                Some(deadline) if Instant::now() >= deadline.end => deadline.error(),
-                _ => error,
-            });
+            let batch = batch.map_err(|error| Deadline::reason(deadline, error));
             let failed = batch.is_err();
             if sender.send(batch).await.is_err() || failed {
                 return;

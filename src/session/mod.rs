@@ -152,7 +152,8 @@ impl Session {
                 tokio::select! {
                     biased;
                     late = Deadline::passed(deadline) => Err(late.into()),
-                    done = work => done,
+                    // Planning ends where it asks whether it is late, and this is asked again only then.
+                    done = work => done.map_err(|error| Deadline::reason(deadline, error)),
                 }
             })));
             // Planning does not yield: another task watches the clock of one that takes no notice itself.

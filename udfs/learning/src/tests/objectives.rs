@@ -25,6 +25,9 @@ fn check(what: &str, graph: &Arc<Graph>, features: &Arc<Features>, options: &Tra
     let stored = of_model + task.head().stored();
     let mut parameters = net.layout().initialise(5);
     parameters.extend(task.head().initialise(6));
+    // Biases start at 0, where a node without features has no direction, and so no cosine.
+    let mut noise = Stream::new(7);
+    parameters.iter_mut().for_each(|p| *p += 0.1 * noise.normal() as f32);
     let batch = task.batches().len() - 1;
     let scope = net.scope(&task.batches()[batch], true, true, &mut reservation).unwrap();
     let pass = Pass::Train { epoch: 1 };
@@ -165,7 +168,7 @@ fn every_model_trains_on_every_task_that_it_lists() {
     let graphs = classes.split("random:60/20/20".parse().unwrap(), 1).unwrap();
     for spec in crate::models::registry::graph_models() {
         for &task in spec.tasks {
-            let job = Job::new(spec.name).with("task", task).with("epochs", 3).with("hidden", 6);
+            let job = Job::new(spec.name).with("task", task).with("epochs", 3).with("hidden", 8);
             let options = TrainOptions { keep_embeddings: true, ..job.resolve().unwrap() };
             let items = match task {
                 "node_classification" => Items::Nodes(&data, &nodes),
