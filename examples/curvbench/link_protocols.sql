@@ -6,17 +6,8 @@
 -- DIR as for tables.sql. `-v models=REGEX` and `-v datasets=REGEX` train some of them; what has been trained stays in the table protocol_link_runs of
 -- the database, and only what is missing is trained. The report at the end reads the printed cells and the authors' logs from bonnet.audit.
 
-\format markdown
-\default models .*
-\default datasets .*
-\default seeds 5
-\set planetoid :data /planetoid
-\set heterophilous :data /heterophilous-graphs
-\set disease_nc :data /hgcn/disease_nc
+\ir protocol_graphs.sql
 \set disease_lp :data /hgcn/disease_lp
-ATTACH IF NOT EXISTS :'planetoid' AS planetoid;
-ATTACH IF NOT EXISTS :'heterophilous' AS heterophilous (features 'sparse');
-ATTACH IF NOT EXISTS :'disease_nc' AS disease_nc;
 ATTACH IF NOT EXISTS :'disease_lp' AS disease_lp;
 
 CREATE OR REPLACE VIEW protocol_link_models AS

@@ -6,16 +6,7 @@
 -- DIR as for tables.sql. `-v models=REGEX` and `-v datasets=REGEX` train some of them; what has been trained stays in the table protocol_runs of the
 -- database, and only what is missing is trained. The report at the end reads the printed cells and the authors' logs from bonnet.audit.
 
-\format markdown
-\default models .*
-\default datasets .*
-\default seeds 5
-\set planetoid :data /planetoid
-\set heterophilous :data /heterophilous-graphs
-\set disease_nc :data /hgcn/disease_nc
-ATTACH IF NOT EXISTS :'planetoid' AS planetoid;
-ATTACH IF NOT EXISTS :'heterophilous' AS heterophilous (features 'sparse');
-ATTACH IF NOT EXISTS :'disease_nc' AS disease_nc;
+\ir protocol_graphs.sql
 
 CREATE OR REPLACE VIEW protocol_graphs AS
 SELECT column1 AS dataset, column2 AS graph, column3 AS features FROM (VALUES
