@@ -1,7 +1,7 @@
 //! The models that can be trained.
 
 use super::ModelSpec;
-use super::baselines::{label_propagation, mlp, mlp1};
+use super::baselines::{label_propagation, mlp, mlp1, ridge};
 use super::complexes::{cellmp, ct, dect, san, sccn, sccnn, scn};
 use super::curved::{cusp, graphmore, hat, hgcn, hgnn, hybonet, qgcn};
 use super::foundation::{gcope, mdgfm, mdgpt, samgpt};
@@ -20,6 +20,7 @@ pub fn models() -> &'static [ModelSpec] {
     &[
         mlp::SPEC,
         mlp1::SPEC,
+        ridge::SPEC,
         label_propagation::SPEC,
         gcn::SPEC,
         gat::SPEC,

@@ -99,6 +99,11 @@ impl ModelSpec {
         self.family == TYPED
     }
 
+    /// Whether the parameters are solved for at once, without steps: [`crate::models::baselines::ridge`].
+    pub(crate) fn is_solved(&self) -> bool {
+        self.name == super::baselines::ridge::SPEC.name
+    }
+
     /// Whether the model reads edges, of a graph or of complexes; features alone otherwise.
     pub fn reads_edges(&self) -> bool {
         self.family != FEATURES_ALONE
@@ -111,7 +116,7 @@ impl ModelSpec {
 
     /// Whether the model can learn of items that are nodes of a graph at a time, whose neighbourhoods are all that they see.
     pub fn takes_items_of_graphs(&self) -> bool {
-        self.is_sampled() && !self.reads_tokens() && !self.reads_complexes()
+        self.is_sampled() && !self.reads_tokens() && !self.reads_complexes() && !self.is_solved()
     }
 
     /// The options that `bonnet.models` lists: those that every model has, with this model's defaults, then its own. An own one

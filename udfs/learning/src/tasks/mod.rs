@@ -37,6 +37,12 @@ pub(crate) trait Objective {
         Vec::new()
     }
 
+    /// The training items with a number for each output, an item's in turn, which a model that is solved for fits: of classes 1 for
+    /// the item's and -1 for the others. None of other tasks than those of nodes.
+    fn fitted(&self) -> Option<(&[u32], Vec<f64>)> {
+        None
+    }
+
     /// The task's own parameters; they follow those of the model in the flat vectors. None by default.
     fn head(&self) -> &Layout {
         static NOTHING: LazyLock<Layout> = LazyLock::new(Layout::default);

@@ -44,6 +44,11 @@ impl Objective for NodeValuesObjective<'_> {
         self.targets.n_outputs()
     }
 
+    fn fitted(&self) -> Option<(&[u32], Vec<f64>)> {
+        let numbers = |&item: &u32| self.targets.numbers(item).iter().copied();
+        Some((&self.split.train, self.split.train.iter().flat_map(numbers).collect()))
+    }
+
     fn batches(&self) -> Vec<Vec<u32>> {
         self.batches.nodes()
     }

@@ -68,6 +68,14 @@ impl Objective for NodeObjective<'_> {
         self.split.train.iter().map(|&v| (v, self.labels[v as usize])).collect()
     }
 
+    fn fitted(&self) -> Option<(&[u32], Vec<f64>)> {
+        let numbers = |&v: &u32| {
+            let class = self.labels[v as usize] as usize;
+            (0..self.data.n_classes).map(move |other| if other == class { 1.0 } else { -1.0 })
+        };
+        Some((&self.split.train, self.split.train.iter().flat_map(numbers).collect()))
+    }
+
     fn batches(&self) -> Vec<Vec<u32>> {
         self.batches.nodes()
     }

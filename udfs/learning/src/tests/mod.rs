@@ -86,6 +86,8 @@ pub(crate) fn directed_jobs() -> Vec<Job> {
 fn program_jobs() -> Vec<Job> {
     let fused: Vec<String> = fused_jobs().into_iter().map(|job| job.model).collect();
     let names = crate::models::registry::graph_models()
+        // What is solved for has no steps, and no dropout.
+        .filter(|spec| !spec.is_solved())
         .map(|spec| spec.name)
         .filter(|name| !fused.iter().any(|fused| fused == name));
     // Sums over neighbours drive relu hard, and the last layer of nagphormer has half as many units: few might all be dead.

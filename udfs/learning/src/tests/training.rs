@@ -26,7 +26,7 @@ fn the_number_of_threads_changes_no_bit() {
         let data = planted(900, sparse);
         for mut job in jobs().into_iter().chain(directed_jobs()) {
             job = with_layers(&job, 3).unwrap_or(job);
-            job.set("epochs", 6);
+            job.set("epochs", 3);
             let results = [1, 2, 8].map(|threads| {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 fixed(pool.install(|| outcome(&data, &job, true)))
@@ -43,7 +43,7 @@ fn pruning_changes_no_bit() {
         // Few labels, so that pruning leaves much out.
         data.labels.iter_mut().enumerate().for_each(|(v, label)| *label = label.filter(|_| v % 40 < 3));
         for mut job in jobs().into_iter().chain(directed_jobs()) {
-            job.set("epochs", 6);
+            job.set("epochs", 3);
             assert!(fixed(outcome(&data, &job, true)) == fixed(outcome(&data, &job, false)), "{}", job.model);
         }
     }

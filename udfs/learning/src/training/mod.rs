@@ -11,6 +11,7 @@ mod parts;
 mod pretrain;
 mod sampled;
 mod saved;
+mod solved;
 mod stands_on;
 mod train;
 

@@ -28,6 +28,7 @@ use crate::training::device::{Lease, Place, TensorBackend};
 use crate::training::items::{Items, check};
 use crate::training::sampled::Sampled;
 use crate::training::saved::{Saved, named};
+use crate::training::solved::solved;
 
 /// The losses and figures of an epoch: a row of a training curve.
 #[derive(Debug, Clone, PartialEq)]
@@ -261,7 +262,19 @@ impl<'a> Training<'a> {
                 }
             };
             let along = Along::of_nodes(data, spec);
-            let outcome = self.epochs(&data.graph, along, input, objective, reservation, clock)?;
+            if !spec.is_solved() {
+                let outcome = self.epochs(&data.graph, along, input, objective, reservation, clock)?;
+                return Ok(with_scale(outcome, scale));
+            }
+            let solved = match self.start {
+                Some(_) => None,
+                None => Some(solved(&input, &*objective, options, &mut reservation)?),
+            };
+            let options = TrainOptions { epochs: 0, ..options.clone() };
+            let Self { pruned, monitor, observe, .. } = self;
+            let start = self.start.or(solved.as_ref());
+            let run = Training { device: None, items: self.items, start, options: &options, pruned, monitor, observe };
+            let outcome = run.epochs(&data.graph, along, input, objective, reservation, clock)?;
             return Ok(with_scale(outcome, scale));
         };
         let scale = self.scale(|| ItemInput::fit(rows, &data.features, &split.train))?;

@@ -3,3 +3,4 @@
 pub mod label_propagation;
 pub mod mlp;
 pub mod mlp1;
+pub mod ridge;
