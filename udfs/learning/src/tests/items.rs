@@ -1,9 +1,10 @@
 //! Items that are rows of a database at a time: what they see, and what comes of it.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicIsize, Ordering};
 
-use super::training::Host;
+use bonnet_graph::Stopped;
+
 use super::*;
 use crate::{ALWAYS, GraphTypes, ItemRows, NEVER, Saved, Targets, TimedGraph, TimedItem};
 
@@ -385,25 +386,60 @@ fn the_number_of_threads_changes_no_bit_of_a_run_on_items() {
     }
 }
 
+/// A host that refuses memory once, so many requests from now.
+struct Refusing {
+    left: AtomicIsize,
+    bytes: AtomicIsize,
+}
+
+impl Monitor for Refusing {
+    fn check(&self) -> Result<(), Stopped> {
+        Ok(())
+    }
+
+    fn reserve(&self, bytes: usize) -> Result<(), Stopped> {
+        if self.left.fetch_sub(1, Ordering::SeqCst) == 0 {
+            return Err(Stopped::OutOfMemory(format!("{bytes} bytes were refused")));
+        }
+        self.bytes.fetch_add(bytes as isize, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn release(&self, bytes: usize) {
+        self.bytes.fetch_sub(bytes as isize, Ordering::SeqCst);
+    }
+}
+
 #[test]
-fn where_there_is_no_room_for_two_steps_the_next_one_waits() {
+fn a_step_that_finds_no_room_beside_another_is_made_after_it() {
     let database = Database::new(&database(31));
     let data = database.data(&[1, 3, 5, 7, 9], true);
     let options = job("r_graphsage").with("hidden", 24).with("batch_nodes", 5).resolve().unwrap();
-    let run = |threads, limit| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let host = Host::new(limit, usize::MAX);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let run = |left| {
+        let host = Refusing { left: AtomicIsize::new(left), bytes: AtomicIsize::new(0) };
         let items = Items::Nodes(&data.0, &data.1);
         let train = || crate::train(Place::Cpu, items, None, &options, &host, &mut |_| {});
-        let outcome = pool.install(train).unwrap();
+        let outcome = pool.install(train);
         assert_eq!(host.bytes.load(Ordering::SeqCst), 0);
-        outcome
+        (outcome, isize::MAX - host.left.load(Ordering::SeqCst))
     };
-    let (one, two) = (run(1, usize::MAX), run(2, usize::MAX));
-    let limit = (one.peak_memory + two.peak_memory) / 2;
-    let bounded = run(2, limit);
-    assert!(bounded.peak_memory <= limit && limit < two.peak_memory, "{}", bounded.peak_memory);
-    assert!(bounded.logits == two.logits && bounded.logits == one.logits);
+    let (whole, requests) = run(isize::MAX);
+    let logits = whole.unwrap().logits;
+    let (mut refused, mut waited) = (0, 0);
+    for left in (0..requests).step_by(3) {
+        match run(left).0 {
+            Ok(outcome) => {
+                assert!(outcome.logits == logits);
+                waited += 1;
+            }
+            Err(error) => {
+                assert_eq!(error.status(), Some(crate::Status::OutOfMemory));
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 0 && waited > 0, "{refused} and {waited} of {requests}");
 }
 
 #[test]
