@@ -113,5 +113,17 @@ SELECT 'driver-top3', 'to the cut', * FROM train((SELECT 'f1_cut' AS graph, 'r_g
     hidden => 128, fanout => [128, 64], batch_nodes => 512, lr => 0.005, epochs => 10, dropout => 0.0, weight_decay => 0.0, normalize => 'standard',
     select_by => 'val_auc');
 
-SELECT task, known, count(*) AS runs, round(100 * avg(test_auc), 1) AS auroc, round(100 * stddev(test_auc), 1) AS deviation, round(100 * avg(val_auc), 1) AS val_auroc
-FROM f1_both_runs GROUP BY task, known ORDER BY task, known DESC;
+CREATE OR REPLACE TABLE f1_both_position_runs AS
+SELECT 'to the day' AS known, * FROM train((SELECT 'f1' AS graph, 'r_graphsage' AS model, value AS seed, 'node_regression' AS task FROM generate_series(0, :seeds - 1)),
+    items => (SELECT 'driver ' || node AS node, time, split, label, features FROM f1_columns WHERE task = 'driver-position' AND known = 'to the day'),
+    hidden => 128, fanout => [128, 64], batch_nodes => 512, lr => 0.005, epochs => 10, dropout => 0.0, weight_decay => 0.0, normalize => 'standard')
+UNION ALL
+SELECT 'to the cut', * FROM train((SELECT 'f1_cut' AS graph, 'r_graphsage' AS model, value AS seed, 'node_regression' AS task FROM generate_series(0, :seeds - 1)),
+    items => (SELECT 'driver ' || node AS node, time, split, label, features FROM f1_columns WHERE task = 'driver-position' AND known = 'to the cut'),
+    hidden => 128, fanout => [128, 64], batch_nodes => 512, lr => 0.005, epochs => 10, dropout => 0.0, weight_decay => 0.0, normalize => 'standard');
+
+SELECT task, known, count(*) AS runs, round(100 * avg(test_auc), 1) AS auroc, round(100 * stddev(test_auc), 1) AS deviation, round(100 * avg(val_auc), 1) AS val_auroc,
+       round(avg(test_mae), 2) AS mae, round(stddev(test_mae), 2) AS mae_deviation, round(avg(val_mae), 2) AS val_mae, round(avg(train_seconds), 1) AS seconds
+FROM (SELECT task, known, test_auc, val_auc, test_mae, val_mae, train_seconds FROM f1_both_runs
+      UNION ALL SELECT 'driver-position', known, test_auc, val_auc, test_mae, val_mae, train_seconds FROM f1_both_position_runs) runs
+GROUP BY task, known ORDER BY task, known DESC;

@@ -23,7 +23,9 @@ outputs are those of whole neighbourhoods. The features of a row stand in column
 item it came (`relative_time`); a type without features has one that is 1. `normalize => 'standard'` scales each column by mean and deviation \
 over the rows that are there at the latest time of a training item: of features in maps, where what a row leaves out is missing, over the rows \
 that have it. CREATE GRAPH scales numbers by the whole table, which this takes back up to rounding. Where items have `features`, these are \
-further columns of the item's own row.\n\n\
+further columns of the item's own row. Where no type has more columns than a hidden layer is wide, `r_graphsage` multiplies the weights of \
+its first layer with those that bring features to that width before it reads a row: the same function, rounded otherwise, for a fraction of \
+the work.\n\n\
 `predict` with `load` scores new items, with a NULL `split` or without. Whatever would read later rows, or more than neighbourhoods, is refused: \
 `encodings`, `featureless => 'neighbor_mean'`, features other than those given, arcs, weights. ";
 

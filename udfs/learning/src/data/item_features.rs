@@ -20,6 +20,15 @@ pub(crate) struct ItemInput {
     frequencies: Vec<f64>,
 }
 
+/// The codes of some times before an item.
+#[derive(Debug, Default)]
+pub(crate) struct Codes {
+    /// Ascending; [`ALWAYS`], which has no code, is none of them.
+    times: Vec<i64>,
+    /// A sine and a cosine for each wavelength, time by time.
+    values: Vec<f32>,
+}
+
 /// The width of the features of a type.
 fn width(block: &Features) -> usize {
     block.n_columns().max(1)
@@ -127,24 +136,70 @@ impl ItemInput {
     }
 
     fn start_of_own(&self) -> usize {
-        self.base.n_columns() + 2 * self.frequencies.len() * self.rows.graph.blocks.len()
+        self.start_of_code(self.rows.graph.blocks.len())
     }
 
-    /// Appends the entries of a row: of a node in the neighbourhood of an item, whose own row is that of the item `own`.
-    pub fn row(&self, item: &TimedItem, node: u32, own: Option<u32>, columns: &mut Vec<u32>, values: &mut Vec<f32>) {
-        let (of_row, entries) = self.base.row(node as usize);
-        columns.extend_from_slice(of_row);
-        values.extend_from_slice(entries);
-        let time = self.rows.graph.times[node as usize];
-        if time != ALWAYS && item.time != NEVER && !self.frequencies.is_empty() {
-            let days = (item.time as f64 - time as f64) / self.rows.graph.day;
-            let kind = self.rows.graph.types.of()[node as usize] as usize;
-            let first = (self.base.n_columns() + 2 * kind * self.frequencies.len()) as u32;
-            columns.extend(first..first + 2 * self.frequencies.len() as u32);
+    fn start_of_code(&self, kind: usize) -> usize {
+        self.base.n_columns() + 2 * self.frequencies.len() * kind
+    }
+
+    /// The columns in which rows of each type have entries: its features, where an item is of the type what items bring, and last,
+    /// where any row of it has a time, the code; and how many that may be by the columns of the tables alone. O(nodes + items).
+    pub fn columns_of_kinds(&self) -> (Vec<Vec<u32>>, usize) {
+        let graph = &self.rows.graph;
+        let (kinds, n) = (graph.types.of(), graph.blocks.len());
+        let (mut timed, mut is_item) = (vec![false; n], vec![false; n]);
+        kinds.iter().zip(&*graph.times).for_each(|(&kind, &time)| timed[kind as usize] |= time != ALWAYS);
+        self.rows.items.iter().for_each(|item| is_item[kinds[item.node as usize] as usize] = true);
+        let (mut columns, mut next, mut most) = (Vec::with_capacity(n), 0, 0);
+        for (kind, block) in graph.blocks.iter().enumerate() {
+            let (width, code) = (width(block), 2 * self.frequencies.len());
+            let mut of_kind: Vec<u32> = (next as u32..(next + width) as u32).collect();
+            let mut append = |from: usize, count: usize| of_kind.extend(from as u32..(from + count) as u32);
+            append(self.start_of_own(), if is_item[kind] { self.own.n_columns() } else { 0 });
+            append(self.start_of_code(kind), if timed[kind] { code } else { 0 });
+            most = most.max(width + code + self.own.n_columns());
+            next += width;
+            columns.push(of_kind);
+        }
+        (columns, most)
+    }
+
+    /// The codes of the times of some nodes before an item: rows that came together have one. O(nodes log nodes).
+    pub fn codes(&self, item: &TimedItem, nodes: &[u32]) -> Codes {
+        if item.time == NEVER || self.frequencies.is_empty() {
+            return Codes::default();
+        }
+        let graph = &self.rows.graph;
+        let mut times: Vec<i64> = nodes.iter().map(|&node| graph.times[node as usize]).collect();
+        times.sort_unstable();
+        times.dedup();
+        // It is the smallest.
+        if times.first() == Some(&ALWAYS) {
+            times.remove(0);
+        }
+        let mut values = Vec::with_capacity(2 * self.frequencies.len() * times.len());
+        for &time in &times {
+            let days = (item.time as f64 - time as f64) / graph.day;
             for frequency in &self.frequencies {
                 let (sine, cosine) = (days * frequency).sin_cos();
                 values.extend([sine as f32, cosine as f32]);
             }
+        }
+        Codes { times, values }
+    }
+
+    /// Appends the entries of a row: of a node in the neighbourhood of an item, with the code of its time among `codes`, whose
+    /// own row is that of the item `own`.
+    pub fn row(&self, codes: &Codes, node: u32, own: Option<u32>, columns: &mut Vec<u32>, values: &mut Vec<f32>) {
+        let (of_row, entries) = self.base.row(node as usize);
+        columns.extend_from_slice(of_row);
+        values.extend_from_slice(entries);
+        if let Ok(at) = codes.times.binary_search(&self.rows.graph.times[node as usize]) {
+            let kind = self.rows.graph.types.of()[node as usize] as usize;
+            let (first, width) = (self.start_of_code(kind) as u32, 2 * self.frequencies.len());
+            columns.extend(first..first + width as u32);
+            values.extend_from_slice(&codes.values[at * width..][..width]);
         }
         if let Some(own) = own.filter(|_| self.own.n_columns() > 0) {
             let first = self.start_of_own();
@@ -213,7 +268,8 @@ mod tests {
 
     fn row(input: &ItemInput, item: usize, node: u32, own: Option<u32>) -> Vec<(u32, f32)> {
         let (mut columns, mut values) = (Vec::new(), Vec::new());
-        input.row(&input.rows.items[item], node, own, &mut columns, &mut values);
+        let codes = input.codes(&input.rows.items[item], &[0, node, 2, node]);
+        input.row(&codes, node, own, &mut columns, &mut values);
         columns.into_iter().zip(values).collect()
     }
 
@@ -230,6 +286,8 @@ mod tests {
         let (slow_sine, slow_cosine) = (0.03f64.sin() as f32, 0.03f64.cos() as f32);
         let code = [(3, sine), (4, cosine), (5, slow_sine), (6, slow_cosine)];
         assert_eq!(row(&input, 0, 2, None), [&[(0, 3.0), (1, 8.0)], &code[..]].concat());
+        // Items are of the first type, and the second has no time: the most counts what it could have.
+        assert_eq!(input.columns_of_kinds(), (vec![vec![0, 1, 11, 3, 4, 5, 6], vec![2]], 2 + 4 + 1));
         let without = ItemInput::new(&rows(true), &Arc::new(Features::None), 0, None).unwrap();
         assert_eq!((without.n_columns(), row(&without, 0, 2, None)), (3, vec![(0, 3.0), (1, 8.0)]));
     }

@@ -31,18 +31,21 @@ pub struct Left<'a> {
     pub columns: usize,
     /// The mask of element (row, column).
     pub dropout: Option<Dropout>,
+    /// Where the columns of each row stand, counted in rows; none where they stand in the order of the rows.
+    pub places: Option<&'a [u32]>,
 }
 
 impl<'a> Left<'a> {
     /// Rows as they are.
     pub fn new(values: &'a [f32], columns: usize) -> Self {
-        Self { values, columns, dropout: None }
+        Self { values, columns, dropout: None, places: None }
     }
 
     /// Some columns of a row, from the first one of them.
     #[inline(always)]
     fn part(&self, row: u32, from: usize, columns: usize) -> &'a [f32] {
-        &self.values[row as usize * self.columns + from..][..columns]
+        let place = self.places.map_or(row, |places| places[row as usize]);
+        &self.values[place as usize * self.columns + from..][..columns]
     }
 
     /// The columns of a row under the mask.
@@ -404,7 +407,7 @@ mod tests {
                 let mut stream = Stream::new(key(&[k as u64, n as u64]));
                 let mut random = |len: usize| (0..len).map(|_| stream.normal() as f32).collect::<Vec<f32>>();
                 let (values, w, g) = (random(rows * k), random(k * n), random(rows * n));
-                let a = Left { values: &values, columns: k, dropout };
+                let a = Left { dropout, ..Left::new(&values, k) };
                 let masked = |row: usize, i: usize| {
                     let factor = dropout.map_or(1.0, |dropout| dropout.factor(dropout.row(row as u32), i as u32));
                     f64::from(factor) * f64::from(values[row * k + i])
@@ -412,6 +415,16 @@ mod tests {
                 let (then, nothing) = (Then::Finish(Finish::NOTHING), vec![f32::NAN; rows * n]);
                 let mut out = nothing.clone();
                 product(&set, a, &w, n, then, &mut out, &Unmonitored).unwrap();
+                // The rows of the set alone, in another order.
+                let mut places = vec![u32::MAX; rows];
+                (0u32..).zip(set.rows().iter().rev()).for_each(|(place, &row)| places[row as usize] = place);
+                let compact = set.rows().iter().rev().flat_map(|&row| values[row as usize * k..][..k].iter().copied());
+                let compact: Vec<f32> = compact.collect();
+                let placed = Left { values: &compact, places: Some(&places), ..a };
+                let mut found = nothing.clone();
+                product(&set, placed, &w, n, then, &mut found, &Unmonitored).unwrap();
+                let bits = |out: &[f32]| out.iter().map(|x| x.to_bits()).collect::<Vec<u32>>();
+                assert_eq!(bits(&found), bits(&out));
                 let packed = panels(&w, n);
                 let of = |out| ProductRows { rows: set.rows(), first: 0, a, panels: &packed, n, then, out };
                 let (mut plain, mut fused, mut many) = (nothing.clone(), nothing.clone(), nothing);
@@ -441,6 +454,9 @@ mod tests {
 
                 let (mut partials, mut sum) = (vec![0.0; set.n_blocks() * k * n], vec![f32::NAN; k * n]);
                 transposed_product(&set, a, &g, n, &mut partials, &mut sum, &Unmonitored).unwrap();
+                let mut found = vec![f32::NAN; k * n];
+                transposed_product(&set, placed, &g, n, &mut partials, &mut found, &Unmonitored).unwrap();
+                assert_eq!(bits(&found), bits(&sum));
                 let (mut plain, mut fused, mut many) = (vec![0.0; k * n], vec![0.0; k * n], vec![0.0; k * n]);
                 let of = |partial| Outer { rows: set.rows(), a, g: &g, n, partial };
                 of(&mut plain).run::<Plain>();

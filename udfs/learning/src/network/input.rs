@@ -55,7 +55,7 @@ impl Input {
                     .run(set, out, monitor)
             }
             Features::Dense { columns, values } => {
-                let x = Left { values, columns: *columns, dropout };
+                let x = Left { dropout, ..Left::new(values, *columns) };
                 dense::product(set, x, weights, width, Then::Finish(finish), out, monitor)
             }
             // Without features there is nothing to sum; a run never gets here.
@@ -85,7 +85,7 @@ impl Input {
                     .run(&RowSet::all(transposed.n_rows()), out, monitor)
             }
             (Features::Dense { columns, values }, _) => {
-                let x = Left { values, columns: *columns, dropout };
+                let x = Left { dropout, ..Left::new(values, *columns) };
                 dense::transposed_product(set, x, gradient, width, partials, out, monitor)
             }
             _ => Ok(()),

@@ -31,7 +31,7 @@ pub use moments::{BatchMoments, Moments, Statistics};
 pub use neighborhoods::{Entries, Hop, Neighborhoods};
 pub use operator::Operator;
 pub use pass::Pass;
-pub use relations::{Kinds, Relation, Relations};
+pub use relations::{KindColumns, Kinds, Relation, Relations};
 pub use sample::ListedEdges;
 pub use scope::{Hops, Prepared, RelationRows, Scope};
 pub use second_ring::second_ring;

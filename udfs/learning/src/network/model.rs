@@ -26,6 +26,9 @@ pub trait Model: Send {
     /// Computes the outputs of a scope's targets.
     fn forward(&mut self, scope: &Scope, parameters: &[f32], pass: Pass, monitor: &dyn Monitor) -> Result<(), Stopped>;
 
+    /// Says what the forward pass after the next one is of, so that what it needs beside parameters is made while that one runs.
+    fn expect(&mut self, _scope: &Scope, _pass: Pass) {}
+
     /// The outputs of the last forward pass, nodes x [`crate::ground::padded`] outputs; valid in the rows of its targets.
     fn outputs(&self) -> &[f32];
 

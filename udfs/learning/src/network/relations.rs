@@ -47,11 +47,21 @@ impl Relation {
     pub const ANY: u32 = u32::MAX;
 }
 
+/// The columns in which the features of nodes may have entries, where these are known before the nodes are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KindColumns {
+    /// Those of each type. What rows decide comes last: more rows change nothing of what stands before.
+    pub of: Vec<Vec<u32>>,
+    /// As many as a type may have by its schema, whatever rows there are.
+    pub most: usize,
+}
+
 /// The types of the nodes, and the relations. A graph without types has one type and one relation, all of its edges.
 #[derive(Debug, Clone)]
 pub struct Relations {
     kinds: Kinds,
     list: Vec<Relation>,
+    columns: Option<Arc<KindColumns>>,
 }
 
 impl Relations {
@@ -64,14 +74,15 @@ impl Relations {
             inverse: relation.inverse,
             messages: Messages::Arcs { graph: Arc::clone(graph), incoming: Arc::clone(&relation.incoming) },
         });
-        Self { list: list.collect(), kinds: Kinds { names: types.names().into(), of: types.of().into() } }
+        let kinds = Kinds { names: types.names().into(), of: types.of().into() };
+        Self { list: list.collect(), kinds, columns: None }
     }
 
     /// All messages as those of one relation within one type. O(n).
     pub fn plain(messages: &Messages) -> Self {
         let (name, messages) = ("edge".to_owned(), messages.clone());
         let kinds = Kinds { names: ["node".to_owned()].into(), of: vec![0; messages.n_nodes()].into() };
-        Self { list: vec![Relation { name, source: 0, target: 0, inverse: false, messages }], kinds }
+        Self { list: vec![Relation { name, source: 0, target: 0, inverse: false, messages }], kinds, columns: None }
     }
 
     /// The relations of a sample of the nodes: of each its sampled edges.
@@ -91,12 +102,23 @@ impl Relations {
             Relation { name: name.clone(), source: *source, target: *target, inverse: *inverse, messages }
         };
         let list = self.list.iter().zip(samples).map(sampled).collect();
-        Ok(Self { list, kinds: Kinds { names: Arc::clone(&self.kinds.names), of } })
+        let kinds = Kinds { names: Arc::clone(&self.kinds.names), of };
+        Ok(Self { list, kinds, columns: self.columns.clone() })
     }
 
     /// Other relations between the same nodes. O(relations).
     pub fn with(&self, list: Vec<Relation>) -> Self {
-        Self { kinds: self.kinds.clone(), list }
+        Self { kinds: self.kinds.clone(), list, columns: self.columns.clone() }
+    }
+
+    /// The same relations of nodes whose features have entries in these columns alone.
+    pub fn with_columns(self, columns: KindColumns) -> Self {
+        Self { columns: Some(Arc::new(columns)), ..self }
+    }
+
+    /// The columns of the nodes' features by type, where they are known: of items, and of samples of their nodes.
+    pub fn columns(&self) -> Option<&KindColumns> {
+        self.columns.as_deref()
     }
 
     /// The types of the nodes.

@@ -463,7 +463,7 @@ impl<'r, 'm> Builder<'r, 'm> {
         (self.label_mask, self.reads_labels) = (mask, true);
     }
 
-    /// Fuses what can be fused, reserves and allocates the buffers. The program's outputs are those of `output`.
+    /// Fuses what can be fused, and reserves the buffers. The program's outputs are those of `output`.
     ///
     /// # Errors
     /// If the host refuses the memory.
@@ -495,13 +495,12 @@ impl<'r, 'm> Builder<'r, 'm> {
         let (mut values, mut gradients) = (vec![Vec::new(); self.shapes.len()], Vec::new());
         gradients.resize_with(self.shapes.len(), RefCell::default);
         let (on_host, in_place) = (!self.inputs.device, self.in_place(output));
+        let mut lengths = vec![(0, 0); self.shapes.len()];
         for node in self.nodes.iter().filter(|_| on_host) {
             let shape = &self.shapes[node.output.0];
             let len = shape.space.len() * shape.axis.stride();
-            values[node.output.0] = zeros(self.reservation, len)?;
-            if (shape.gradient || node.output == output) && !in_place[node.output.0] {
-                gradients[node.output.0] = RefCell::new(zeros(self.reservation, len)?);
-            }
+            let has_gradient = (shape.gradient || node.output == output) && !in_place[node.output.0];
+            lengths[node.output.0] = (len, if has_gradient { len } else { 0 });
         }
         let readers = self.readers(output);
         let mut sole_tails = vec![None; self.shapes.len()];
@@ -511,9 +510,11 @@ impl<'r, 'm> Builder<'r, 'm> {
         for (slot, constant) in self.constants {
             values[slot.0] = constant;
         }
-        if on_host && gradients[output.0].get_mut().is_empty() {
-            gradients[output.0] = RefCell::new(zeros(self.reservation, values[output.0].len())?);
+        if on_host && lengths[output.0].1 == 0 {
+            lengths[output.0].1 = values[output.0].len();
         }
+        let lens = lengths.iter().flat_map(|&(values, gradient)| [values, gradient]);
+        self.reservation.grow(lens.fold(0, usize::saturating_add).saturating_mul(size_of::<f32>()))?;
         Ok(Program {
             written: vec![Cell::new(false); self.shapes.len()],
             sole_tails,
@@ -528,6 +529,7 @@ impl<'r, 'm> Builder<'r, 'm> {
             features: self.features,
             values,
             gradients,
+            lengths,
             in_place: (0..in_place.len()).map(Slot).filter(|slot| in_place[slot.0]).collect(),
             output,
             embedding: self.embedding,

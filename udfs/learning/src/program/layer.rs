@@ -49,6 +49,11 @@ pub trait Layer: Send + Debug {
         Scratch::default()
     }
 
+    /// Room that a pass makes as large as it needs, and that may hold anything before: the layer of another program takes it over.
+    fn room(&mut self) -> Option<&mut Vec<f32>> {
+        None
+    }
+
     /// Whether [`Layer::forward`] applies [`Forward::finish`] to each row: then bias, activation and dropout that follow
     /// are fused into it.
     fn finishes(&self) -> bool {

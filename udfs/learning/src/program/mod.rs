@@ -1,9 +1,9 @@
 //! A static program of layers: a reverse-mode machine whose graph is fixed once for a problem.
 //!
 //! A [`Builder`] writes down which layer reads which slot; [`Builder::finish`] fuses biases, activations and dropout into
-//! the layer before them, reserves and allocates every buffer, and gives a [`Program`], which is a
-//! [`Model`](crate::network::Model). A slot is a matrix with a row a node (or a graph, or an edge) and a gradient beside it
-//! where one is needed. Nothing is allocated in a pass.
+//! the layer before them, reserves every buffer, and gives a [`Program`], which is a [`Model`](crate::network::Model). A slot is a
+//! matrix with a row a node (or a graph, or an edge) and a gradient beside it where one is needed. The first pass allocates them, or
+//! takes them from a program that has ended; later ones allocate nothing.
 //!
 //! A scope of a program holds, for each slot, the rows that the targets depend on, found backwards from the targets; a
 //! gradient exists on the same rows. Pruned or not, for any number of threads, the bits are the same.
@@ -58,6 +58,7 @@ mod passes;
 mod plan;
 mod prepare;
 mod reach;
+mod shelf;
 mod slot;
 mod tensors;
 #[cfg(test)]
@@ -68,6 +69,8 @@ pub use evaluate::{Evaluation, EvaluationError, Values};
 pub use inputs::Inputs;
 pub use layer::{Backward, Forward, Gradient, Layer, Scratch, Shapes, Tail};
 pub use prepare::Prepare;
+pub(crate) use shelf::Shelf;
+use shelf::make_room;
 pub use slot::{InputFeatures, Mask, Parameter, Slot, SlotShape, Source, Space};
 pub use tensors::{Sparse, Tensors};
 
@@ -98,6 +101,8 @@ pub struct Program {
     features: Vec<Input>,
     values: Vec<Vec<f32>>,
     gradients: Vec<RefCell<Vec<f32>>>,
+    /// The lengths of these buffers, which a pass on the host allocates; 0 where there is none.
+    lengths: Vec<(usize, usize)>,
     /// The slots whose gradient takes the place of their values.
     in_place: Vec<Slot>,
     /// In a backward pass: whether a slot's gradient holds something, and whether a block of parameters has been met.

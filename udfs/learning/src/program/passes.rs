@@ -3,7 +3,7 @@
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use super::layer::{Backward, Common};
-use super::{LabelInput, Program, layers, plan};
+use super::{LabelInput, Program, Shelf, layers, plan};
 use crate::ground::{Axis, Layout};
 use crate::kernels::elementwise::{Activation, Gate, column_sums, gate_rows};
 use crate::network::{Model, Moments, Pass, Scope, dropout};
@@ -30,6 +30,7 @@ impl Model for Program {
                 self.values[slot.0] = std::mem::take(gradient);
             }
         }
+        self.take_buffers(&mut Shelf::default(), false, false);
         let Self { layout, shapes, features, seed, nodes, values, .. } = self;
         let (rows, targets, seed) = (&scope.rows, scope.targets(), *seed);
         let common = Common { parameters, layout, shapes, rows, targets, features, pass, seed, monitor };
@@ -64,6 +65,7 @@ impl Model for Program {
         gradient: &mut [f32],
         monitor: &dyn Monitor,
     ) -> Result<(), Stopped> {
+        self.take_buffers(&mut Shelf::default(), true, false);
         gradient.fill(0.0);
         self.touched.fill(false);
         self.written.iter().chain(&self.gated).for_each(|flag| flag.set(false));

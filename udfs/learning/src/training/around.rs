@@ -9,7 +9,7 @@ use crate::ground::random::key;
 use crate::ground::{BuildError, OptionError, TrainError};
 use crate::kernels::RowSet;
 use crate::models::{ModelSpec, Problem, registry};
-use crate::network::{Messages, Model, Pass, Relations, Scope, TemporalSampler};
+use crate::network::{KindColumns, Messages, Model, Pass, Relations, Scope, TemporalSampler};
 use crate::options::{FeatureSource, Featureless, Normalize, TrainOptions};
 use crate::training::item_sample::{Draw, ItemSample};
 use crate::training::parts::{ModelPart, PartModel, PartSource, stopped};
@@ -93,7 +93,11 @@ impl<'a> Around<'a> {
                 (Arc::new(types), times)
             }
         };
-        let relations = Relations::new(&types, &graph.graph);
+        let mut relations = Relations::new(&types, &graph.graph);
+        if spec.reads_types() {
+            let (of, most) = input.columns_of_kinds();
+            relations = relations.with_columns(KindColumns { of, most });
+        }
         let sampler = TemporalSampler::new(types, &graph.times, &arc_times, options.fanout_order);
         let rows = Arc::clone(rows);
         let around = Self { spec, rows, input, sampler, relations, n_outputs, options, monitor };
@@ -161,6 +165,19 @@ impl<'a> Around<'a> {
     }
 }
 
+impl<'a> Around<'a> {
+    /// The model around the items of a part of a pass.
+    fn of_pass(&self, items: &[u32], pass: Pass) -> Result<ModelPart<'a>, Stopped> {
+        match pass {
+            Pass::Train { epoch } => {
+                let draw = key(&[self.options.seed, NEIGHBORS, u64::from(epoch)]);
+                self.build(items, &self.options.fanout, draw, true).map_err(stopped)
+            }
+            Pass::Evaluate | Pass::Measure => self.build(items, &self.unlimited(), 0, false).map_err(stopped),
+        }
+    }
+}
+
 impl<'a> PartSource<'a> for Around<'a> {
     fn smallest(&mut self) -> Result<ModelPart<'a>, BuildError> {
         self.build(&[0], &[], 0, false)
@@ -189,12 +206,10 @@ impl<'a> PartSource<'a> for Around<'a> {
     }
 
     fn part(&mut self, items: &[u32], pass: Pass) -> Result<ModelPart<'a>, Stopped> {
-        match pass {
-            Pass::Train { epoch } => {
-                let draw = key(&[self.options.seed, NEIGHBORS, u64::from(epoch)]);
-                self.build(items, &self.options.fanout, draw, true).map_err(stopped)
-            }
-            Pass::Evaluate | Pass::Measure => self.build(items, &self.unlimited(), 0, false).map_err(stopped),
-        }
+        self.of_pass(items, pass)
+    }
+
+    fn ahead(&self, items: &[u32], pass: Pass) -> Option<Result<ModelPart<'a>, Stopped>> {
+        Some(self.of_pass(items, pass))
     }
 }

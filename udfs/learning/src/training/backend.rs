@@ -220,12 +220,18 @@ impl Backend for CpuBackend<'_> {
             self.n_items = (0..self.scopes.len()).map(|batch| objective.batch_items(batch)).sum();
         }
         self.optimizer.set_factor(factor);
-        for batch in order_of(self.scopes.len(), options.seed, epoch) {
+        let order = order_of(self.scopes.len(), options.seed, epoch);
+        for (at, &batch) in order.iter().enumerate() {
             monitor.check()?;
             self.steps = self.steps.wrapping_add(1);
             // Steps on samples number their rows from 0: each has masks of its own.
-            let pass = Pass::Train { epoch: if options.batch_nodes.is_some() { self.steps } else { epoch } };
-            let scope = &self.scopes[batch];
+            let pass_of = |step| Pass::Train { epoch: if options.batch_nodes.is_some() { step } else { epoch } };
+            let (scope, pass) = (&self.scopes[batch], pass_of(self.steps));
+            match order.get(at + 1) {
+                Some(&next) => self.model.expect(&self.scopes[next], pass_of(self.steps.wrapping_add(1))),
+                None if !self.measures => self.model.expect(&self.eval_scope, Pass::Evaluate),
+                None => {}
+            }
             let (of_nodes, head) = self.setup.parameters.split_at(of_model);
             let (d_model, d_head) = self.gradient.split_at_mut(of_model);
             self.model.forward(scope, of_nodes, pass, monitor)?;

@@ -4,7 +4,7 @@ use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use crate::ground::{Axis, BuildError, Layout, padded};
 use crate::network::{Model, Moments, Pass, Scope, zeros};
-use crate::program::Program;
+use crate::program::{Program, Shelf};
 use crate::spaces::Space;
 
 /// A model on some items: complexes, or the neighbourhoods of nodes.
@@ -27,7 +27,7 @@ impl ModelPart<'_> {
 }
 
 /// The builder of the parts of a model.
-pub(crate) trait PartSource<'a>: Send {
+pub(crate) trait PartSource<'a>: Send + Sync {
     /// The model on one item, as small as it may be: its layout is that of every part.
     fn smallest(&mut self) -> Result<ModelPart<'a>, BuildError>;
 
@@ -40,13 +40,25 @@ pub(crate) trait PartSource<'a>: Send {
     /// The model on the items of a part.
     fn part(&mut self, items: &[u32], pass: Pass) -> Result<ModelPart<'a>, Stopped>;
 
+    /// The same model, made while another one is at work; none from a source that makes one at a time.
+    fn ahead(&self, _items: &[u32], _pass: Pass) -> Option<Result<ModelPart<'a>, Stopped>> {
+        None
+    }
+
     /// The bytes that it holds beside the parts.
     fn held(&self) -> usize {
         0
     }
 }
 
-/// A model of which a part is in memory at a time, beside the outputs of all items.
+/// A part of a pass that is to come: its items.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Coming {
+    items: Vec<u32>,
+    pass: Pass,
+}
+
+/// A model of which a part is in memory at a time, and perhaps the next one, beside the outputs of all items.
 pub(crate) struct PartModel<'a, S> {
     pub(crate) source: S,
     layout: Layout,
@@ -57,7 +69,13 @@ pub(crate) struct PartModel<'a, S> {
     embedding: Option<(Vec<f32>, Axis)>,
     /// The part of a training step, between its two passes; of a measuring pass, until the next one.
     step: Option<ModelPart<'a>>,
-    /// The most bytes of a part.
+    /// The first part of the pass after this one.
+    coming: Option<Coming>,
+    /// A part that was made beside the one before.
+    made: Option<(Coming, ModelPart<'a>)>,
+    /// The buffers of the parts before.
+    shelf: Shelf,
+    /// The most bytes of the parts at a time.
     peak: usize,
 }
 
@@ -78,7 +96,20 @@ impl<'a, S: PartSource<'a>> PartModel<'a, S> {
             _ => None,
         };
         let (layout, space) = (part.model.layout().clone(), part.model.space().cloned());
-        Ok(Self { source, layout, space, stride, outputs, gradient, embedding, step: None, peak: 0 })
+        Ok(Self {
+            source,
+            layout,
+            space,
+            stride,
+            outputs,
+            gradient,
+            embedding,
+            step: None,
+            coming: None,
+            made: None,
+            shelf: Shelf::default(),
+            peak: 0,
+        })
     }
 }
 
@@ -98,22 +129,55 @@ impl<'a, S: PartSource<'a>> Model for PartModel<'a, S> {
     }
 
     fn forward(&mut self, scope: &Scope, parameters: &[f32], pass: Pass, monitor: &dyn Monitor) -> Result<(), Stopped> {
-        // The last step's memory is released before more is reserved.
-        self.step = None;
-        for items in self.source.pieces(scope, pass) {
+        // The last step's memory is released before more is reserved; its buffers are those of the next.
+        if let Some(step) = self.step.take() {
+            step.model.leave_buffers(&mut self.shelf);
+        }
+        let pieces = self.source.pieces(scope, pass);
+        for (at, items) in pieces.iter().enumerate() {
             monitor.check()?;
-            let mut part = self.source.part(items, pass)?;
-            part.model.forward(&part.scope, parameters, pass, monitor)?;
+            let made = self.made.take().filter(|(made, _)| made.items == *items && made.pass == pass);
+            let mut part = match made {
+                Some((_, part)) => part,
+                None => self.source.part(items, pass)?,
+            };
+            let coming = match pieces.get(at + 1) {
+                Some(next) => Some(Coming { items: next.to_vec(), pass }),
+                None => self.coming.take(),
+            };
+            part.model.take_buffers(&mut self.shelf, matches!(pass, Pass::Train { .. }), self.embedding.is_some());
+            // One thread gains nothing by it.
+            let coming = coming.filter(|_| rayon::current_num_threads() > 1);
+            let source = &self.source;
+            let (done, made) = rayon::join(
+                || part.model.forward(&part.scope, parameters, pass, monitor),
+                || coming.and_then(|coming| Some((source.ahead(&coming.items, coming.pass)?, coming))),
+            );
+            done?;
+            self.made = match made {
+                None => None,
+                Some((Ok(next), coming)) => Some((coming, next)),
+                // There is no room for two: it is made when this one has gone.
+                Some((Err(Stopped::OutOfMemory(_)), _)) => None,
+                Some((Err(stopped), _)) => return Err(stopped),
+            };
             part.gather(part.model.outputs(), &mut self.outputs, self.stride);
             if let (Some((to, axis)), Some((from, _))) = (&mut self.embedding, part.model.embedding()) {
                 part.gather(from, to, axis.stride());
             }
-            self.peak = self.peak.max(part.reservation.bytes());
-            if pass != Pass::Evaluate {
-                self.step = Some(part);
+            let beside = self.made.as_ref().map_or(0, |(_, next)| next.reservation.bytes());
+            self.peak = self.peak.max(part.reservation.bytes() + beside);
+            match pass {
+                Pass::Evaluate => part.model.leave_buffers(&mut self.shelf),
+                Pass::Train { .. } | Pass::Measure => self.step = Some(part),
             }
         }
         Ok(())
+    }
+
+    fn expect(&mut self, scope: &Scope, pass: Pass) {
+        let first = self.source.pieces(scope, pass).first().map(|items| items.to_vec());
+        self.coming = first.map(|items| Coming { items, pass });
     }
 
     fn outputs(&self) -> &[f32] {
@@ -138,7 +202,9 @@ impl<'a, S: PartSource<'a>> Model for PartModel<'a, S> {
             let (item, row) = (item as usize * self.stride, row as usize * self.stride);
             d_outputs[row..row + self.stride].copy_from_slice(&self.gradient[item..item + self.stride]);
         }
-        part.model.backward(&part.scope, parameters, pass, gradient, monitor)
+        part.model.backward(&part.scope, parameters, pass, gradient, monitor)?;
+        part.model.leave_buffers(&mut self.shelf);
+        Ok(())
     }
 
     fn label_inputs(&self, pass: Pass) -> Vec<u32> {

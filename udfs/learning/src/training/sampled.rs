@@ -1,7 +1,6 @@
 //! A model on a graph that does not fit: every pass runs on the neighbourhoods of its targets alone.
 
-use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 
@@ -37,7 +36,7 @@ pub(crate) struct Sampled<'a> {
     fanout: Vec<u32>,
     /// The largest number of nodes of a step.
     largest: usize,
-    sampler: RefCell<Sampler<'a>>,
+    sampler: Mutex<Sampler<'a>>,
 }
 
 impl<'a> Sampled<'a> {
@@ -77,7 +76,7 @@ impl<'a> Sampled<'a> {
             monitor,
             fanout,
             largest: largest.min(n),
-            sampler: RefCell::new(sampler),
+            sampler: Mutex::new(sampler),
         };
         PartModel::new(sampled, n, problem.n_outputs, options.keep_embeddings, reservation)
     }
@@ -85,7 +84,8 @@ impl<'a> Sampled<'a> {
     /// The model around some targets.
     fn build(&mut self, targets: &[u32], fanout: &[u32], draw: u64, train: bool) -> Result<ModelPart<'a>, BuildError> {
         let mut reservation = Reservation::new(self.monitor, 0)?;
-        let mut samples = self.sampler.get_mut().samples(targets, fanout, draw, &mut reservation)?;
+        let sampler = self.sampler.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut samples = sampler.samples(targets, fanout, draw, &mut reservation)?;
         let sample = match self.types {
             None => samples.swap_remove(0),
             Some(_) => {
@@ -131,7 +131,10 @@ impl<'a> Sampled<'a> {
     /// The targets in pieces whose neighbourhoods are no larger than a step's.
     fn divide(&self, targets: &[u32], pieces: &mut Vec<Vec<u32>>) -> Result<(), Stopped> {
         self.monitor.check()?;
-        let too_large = || self.sampler.borrow_mut().reaches_more_than(self.largest, targets, self.fanout.len());
+        let too_large = || {
+            let mut sampler = self.sampler.lock().unwrap_or_else(PoisonError::into_inner);
+            sampler.reaches_more_than(self.largest, targets, self.fanout.len())
+        };
         if targets.len() > 1 && self.largest < self.graph.n_nodes() && too_large() {
             let (left, right) = targets.split_at(targets.len() / 2);
             self.divide(left, pieces)?;

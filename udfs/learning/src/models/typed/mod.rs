@@ -22,7 +22,7 @@ pub mod unified_gt;
 use crate::ground::{Axis, Initial};
 use crate::network::Relations;
 use crate::options::{ModelOptions, OptionSpec, Task};
-use crate::program::{Builder, Slot, Source};
+use crate::program::{Builder, InputFeatures, Parameter, Slot, Source};
 
 /// The tasks of models whose outputs are vectors of nodes of any type: relations have the training edges alone where links are
 /// predicted.
@@ -37,13 +37,23 @@ const RELATIONS: OptionSpec = OptionSpec::choice(
     "how what the relations into a node's type bring it is joined",
 );
 
-/// The features brought to `columns` by weights and a bias of each type: `input.weight` has the types' blocks of columns as
-/// its rows, so that it is a matrix a type. It starts as Glorot and Bengio's, for as many inputs as a type has on average.
-fn projected(b: &mut Builder<'_, '_>, relations: &Relations, columns: Axis, dropout: f64) -> Slot {
-    let x = b.input(dropout).into();
-    let rows = b.source_axis(x);
+/// The features with the weights that bring them to `columns`: `input.weight` has the types' blocks of columns as its rows, so that
+/// it is a matrix a type. It starts as Glorot and Bengio's, for as many inputs as a type has on average.
+fn projection(
+    b: &mut Builder<'_, '_>,
+    relations: &Relations,
+    columns: Axis,
+    dropout: f64,
+) -> (InputFeatures, Parameter) {
+    let x = b.input(dropout);
+    let rows = b.source_axis(x.into());
     let initial = Initial::glorot(rows.len() / relations.n_types(), columns.len());
-    let weights = b.parameter("input.weight", rows, columns, initial);
+    (x, b.parameter("input.weight", rows, columns, initial))
+}
+
+/// The features brought to `columns` by weights and a bias of each type.
+fn projected(b: &mut Builder<'_, '_>, relations: &Relations, columns: Axis, dropout: f64) -> Slot {
+    let (x, weights) = projection(b, relations, columns, dropout);
     let h = b.linear_with(x, weights);
     b.kind_bias(h, relations.kinds(), "input.bias", Initial::Zeros)
 }

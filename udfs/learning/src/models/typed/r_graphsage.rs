@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use bonnet_graph::{Reservation, Stopped};
 
-use super::{ON_NODES_AND_LINKS, RELATIONS, input};
+use super::{ON_NODES_AND_LINKS, RELATIONS, input, projection};
 use crate::ground::{Axis, BuildError, Initial};
 use crate::models::spec::{TYPED, reach};
 use crate::models::{ModelSpec, Problem};
-use crate::network::ListedOperator;
-use crate::options::COMMON;
+use crate::network::{KindColumns, ListedOperator, Relations};
+use crate::options::{COMMON, ModelOptions};
+use crate::program::layers::typed::projected_sum::ProjectedWeights;
 use crate::program::{Builder, Program, Slot, Source};
 
 /// The registration.
@@ -63,15 +64,58 @@ fn build(problem: &Problem<'_>, reservation: &mut Reservation<'_>) -> Result<Pro
         }
         Ok(b.kind_bias(z, kinds, format!("{layer}.bias"), initial))
     };
-    let mut x = input(&mut b, &relations, options);
     let last = options.layers - 1;
+    let mut first = None;
+    let mut x = match narrow(&relations, options) {
+        Some(columns) => {
+            let width = if last == 0 { problem.n_outputs } else { options.hidden };
+            let (z, features) = projected_first(&mut b, (&relations, columns), &means, options, width)?;
+            first = Some(z);
+            features
+        }
+        None => input(&mut b, &relations, options),
+    };
     for l in 0..last {
-        let z = layer(&mut b, x, l, options.hidden)?;
+        let z = match first.take() {
+            Some(z) => z,
+            None => layer(&mut b, x, l, options.hidden)?,
+        };
         let h = b.relu(z);
         let h = b.dropout(h, options.dropout);
         b.embedding(h);
         x = h.into();
     }
-    let z = layer(&mut b, x, last, problem.n_outputs)?;
+    let z = match first {
+        Some(z) => z,
+        None => layer(&mut b, x, last, problem.n_outputs)?,
+    };
     Ok(b.finish(z)?)
+}
+
+/// The columns of the features, where the first layer is cheaper on them than on their projections: where no type has more than
+/// these. Samples do not decide it, and outputs hang on none.
+fn narrow<'r>(relations: &'r Relations, options: ModelOptions<'_>) -> Option<&'r KindColumns> {
+    let columns = relations.columns().filter(|columns| columns.most <= options.hidden)?;
+    (relations.n_types() > 1 && options.label_rate == 0.0).then_some(columns)
+}
+
+/// The first layer with the projections of the features, which nothing is between; and the features.
+fn projected_first(
+    b: &mut Builder<'_, '_>,
+    (relations, columns): (&Relations, &KindColumns),
+    means: &[(String, Arc<ListedOperator>)],
+    options: ModelOptions<'_>,
+    width: usize,
+) -> Result<(Slot, Source), Stopped> {
+    let (hidden, width) = (Axis::padded(1, options.hidden), Axis::padded(1, width));
+    let (features, input) = projection(b, relations, hidden, options.dropout);
+    let kinds = relations.kinds();
+    let input_bias = b.parameter("input.bias", Axis::exact(kinds.names.len()), hidden, Initial::Zeros);
+    let mut weights = |name: String| b.parameter(name, hidden, width, Initial::linear(hidden.len()));
+    let own = kinds.names.iter().map(|kind| weights(format!("0.self.{kind}.weight"))).collect();
+    let of_relations = means.iter().map(|(name, _)| weights(format!("0.{name}.weight"))).collect();
+    let bias = b.parameter("0.bias", Axis::exact(kinds.names.len()), width, Initial::linear(hidden.len()));
+    let weights = ProjectedWeights { input, input_bias, own, relations: of_relations, bias };
+    let operators = means.iter().map(|(_, mean)| Arc::clone(mean));
+    Ok((b.projected_sum(features, (relations, columns), operators, &weights)?, features.into()))
 }

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use super::{NODES, WIDTH, Write, host};
-use crate::GraphTypes;
-use crate::ground::{Axis, Initial};
+use crate::ground::{Axis, BuildError, Initial};
 use crate::kernels::Activation;
-use crate::network::{Kinds, ListedOperator, Operator, Relations, StackedSources};
+use crate::network::{KindColumns, Kinds, ListedOperator, Operator, Relations, StackedSources};
 use crate::program::layers::edges::terms::EntryTerms;
+use crate::program::layers::typed::projected_sum::ProjectedWeights;
+use crate::program::{Builder, Slot};
+use crate::{Features, GraphTypes, SparseRows};
 
 /// Each with inputs that other layers read too.
 pub(super) fn programs() -> Vec<(&'static str, Write)> {
@@ -98,7 +100,44 @@ pub(super) fn programs() -> Vec<(&'static str, Write)> {
             let z = b.relation_sum(z, z, &relations, |name| format!("{name}.second"))?;
             Ok(b.sum(&[(z, 1.0), (x, 0.2), (y, 0.3)]))
         }),
+        ("projected sum", |b, x, y, _| {
+            let z = projected_sum(b)?;
+            let z = b.activation(z, Activation::Tanh);
+            let z = b.dropout(z, 0.3);
+            let axis = b.axis(z);
+            let z = b.kind_linear(z, &kinds(3, NODES), |kind| format!("{kind}.weight"), axis, &Initial::glorot(5, 5));
+            Ok(b.sum(&[(z, 1.0), (x, 0.2), (y, 0.3)]))
+        }),
     ]
+}
+
+/// The first layer of a graph of two types with features of their own, and one column that both have.
+fn projected_sum(b: &mut Builder<'_, '_>) -> Result<Slot, BuildError> {
+    let relations = relations();
+    let columns = KindColumns { of: vec![vec![0, 2, 3], vec![1, 2]], most: 3 };
+    let (mut offsets, mut entries) = (vec![0], Vec::new());
+    for v in 0..NODES {
+        // A row need not have all that its type may have.
+        entries.extend(columns.of[v % 2].iter().skip(v / 2 % 2));
+        offsets.push(entries.len());
+    }
+    let values = (0..entries.len()).map(|at| (at as f32 * 0.7).sin()).collect();
+    let rows = SparseRows::new(4, offsets, entries, values).unwrap();
+    let features = b.features(Arc::new(Features::Sparse(rows)), 0.2);
+    let (hidden, width) = (Axis::padded(1, 3), Axis::padded(1, WIDTH));
+    let input = b.parameter("p.weight", Axis::exact(4), hidden, Initial::glorot(4, 3));
+    let input_bias = b.parameter("p.bias", Axis::exact(2), hidden, Initial::Constant(0.2));
+    let mut weights = |name: String| b.parameter(name, hidden, width, Initial::glorot(3, WIDTH));
+    let own = ["even", "odd"].map(|kind| weights(format!("p.{kind}"))).to_vec();
+    let of_relations = relations.list().iter().map(|relation| weights(format!("p.{}", relations.name(relation))));
+    let of_relations = of_relations.collect();
+    let bias = b.parameter("p.last", Axis::exact(2), width, Initial::Constant(-0.1));
+    let weights = ProjectedWeights { input, input_bias, own, relations: of_relations, bias };
+    let mut means = Vec::new();
+    for relation in relations.list() {
+        means.push(Arc::new(ListedOperator::mean(&relation.messages, None, b.reservation())?));
+    }
+    Ok(b.projected_sum(features, (&relations, &columns), means.into_iter(), &weights)?)
 }
 
 /// The entries of an operator as of three kinds in turns.

@@ -27,13 +27,17 @@ impl Builder<'_, '_> {
     }
 }
 
+/// The row of a table, one a kind, for each row.
+pub(super) fn of_rows(kinds: &Kinds, table: &Tensor, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
+    let n = kinds.of.len();
+    let offsets: Vec<usize> = (0..=n).collect();
+    let pattern = Pattern::new(&offsets, &kinds.of, kinds.names.len(), tensors.device())?;
+    pattern.sum(&tensors.of_pass(&vec![1.0; n], n, 1)?, table)
+}
+
 impl Layer for KindBias {
     fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
-        let n = self.kinds.of.len();
-        let offsets: Vec<usize> = (0..=n).collect();
-        let pattern = Pattern::new(&offsets, &self.kinds.of, self.kinds.names.len(), tensors.device())?;
-        let ones = tensors.of_pass(&vec![1.0; n], n, 1)?;
-        &tensors.inputs[0] + pattern.sum(&ones, &tensors.parameters[0])?
+        &tensors.inputs[0] + of_rows(&self.kinds, &tensors.parameters[0], tensors)?
     }
 
     fn scratch(&self, shapes: &Shapes<'_>) -> Scratch {

@@ -37,22 +37,31 @@ impl Builder<'_, '_> {
     }
 }
 
+/// The product of each row with the weights of its kind.
+pub(super) fn of_rows(
+    kinds: &Kinds,
+    x: &Tensor,
+    weights: &[Tensor],
+    tensors: &Tensors<'_>,
+) -> candle_core::Result<Tensor> {
+    let (mut sum, n) = (None, kinds.of.len());
+    for (kind, weights) in (0u32..).zip(weights) {
+        let own: Vec<f32> = kinds.of.iter().map(|of| f32::from(u8::from(*of == kind))).collect();
+        let term = x.matmul(weights)?.broadcast_mul(&tensors.of_pass(&own, n, 1)?)?;
+        sum = Some(match sum {
+            None => term,
+            Some(sum) => (sum + term)?,
+        });
+    }
+    match sum {
+        Some(sum) => Ok(sum),
+        None => candle_core::bail!("rows have kinds"),
+    }
+}
+
 impl Layer for KindLinear {
     fn candle(&self, tensors: &Tensors<'_>) -> candle_core::Result<Tensor> {
-        let x = &tensors.inputs[0];
-        let (mut sum, n) = (None, self.kinds.of.len());
-        for (kind, weights) in (0u32..).zip(tensors.parameters) {
-            let own: Vec<f32> = self.kinds.of.iter().map(|of| f32::from(u8::from(*of == kind))).collect();
-            let term = x.matmul(weights)?.broadcast_mul(&tensors.of_pass(&own, n, 1)?)?;
-            sum = Some(match sum {
-                None => term,
-                Some(sum) => (sum + term)?,
-            });
-        }
-        match sum {
-            Some(sum) => Ok(sum),
-            None => candle_core::bail!("rows have kinds"),
-        }
+        of_rows(&self.kinds, &tensors.inputs[0], tensors.parameters, tensors)
     }
 
     fn prepare(&self, prepare: &mut Prepare<'_, '_>) -> Result<Prepared, Stopped> {

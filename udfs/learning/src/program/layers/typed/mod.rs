@@ -2,5 +2,6 @@
 
 pub mod kind_bias;
 pub mod kind_linear;
+pub mod projected_sum;
 pub mod relation_linear;
 pub mod relation_sum;

@@ -14,6 +14,7 @@ use crate::kernels::parallel::for_each_block;
 use crate::kernels::propagate::PropagateListed;
 use crate::network::{ListedEntries, ListedOperator, Pass, RelationRows};
 use crate::program::layers::add_rows;
+use crate::program::make_room;
 use crate::program::reach::{needs_itself, needs_listed};
 
 /// `y + sum over r of P_r x W_r`; a parameter a relation. The rows of a relation with entries, and the rows that these lead to,
@@ -24,8 +25,9 @@ struct RelationSum {
     /// Of each relation, whether `x W_r` comes first in training: where it has fewer sources than targets. Without training sums
     /// come first always, so that outputs do not depend on what else is in a sample.
     sources_first: Vec<bool>,
-    /// A matrix of one relation at a time.
+    /// A matrix of one relation at a time, of this length in a pass.
     room: Vec<f32>,
+    len: usize,
 }
 
 impl Builder<'_, '_> {
@@ -60,10 +62,18 @@ impl Builder<'_, '_> {
             operator.columns().iter().for_each(|&source| marks[source as usize] = false);
             sources_first.push(sources < operator.rows().len());
         }
-        let room = self.zeros(n * rows.stride().max(columns.stride()))?;
+        // On the host a pass makes room for one more matrix.
+        let len = if self.inputs().device { 0 } else { n * rows.stride().max(columns.stride()) };
+        self.reservation().grow(len * size_of::<f32>())?;
         let operators = relations.iter().map(|(_, operator)| Arc::clone(operator)).collect();
         let space = self.space(y);
-        Ok(self.push(RelationSum { operators, sources_first, room }, &[x, y], &weights, space, columns))
+        Ok(self.push(
+            RelationSum { operators, sources_first, len, room: Vec::new() },
+            &[x, y],
+            &weights,
+            space,
+            columns,
+        ))
     }
 }
 
@@ -93,12 +103,17 @@ impl Layer for RelationSum {
         Scratch { partials: shapes.blocks() * weights, transposed: weights }
     }
 
+    fn room(&mut self) -> Option<&mut Vec<f32>> {
+        Some(&mut self.room)
+    }
+
     fn rereads_output(&self) -> bool {
         false
     }
 
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let Prepared::Relations(relations) = pass.prepared() else { return Ok(()) };
+        make_room(&mut self.room, self.len);
         let (x, y, monitor) = (pass.input(0), pass.input(1), pass.monitor);
         let (k, width, trains) = (pass.input_axis(0).stride(), pass.width(), matches!(pass.pass(), Pass::Train { .. }));
         for_each_block(pass.rows(), out, width, monitor, |rows, first, out| {
