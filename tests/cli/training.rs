@@ -71,7 +71,7 @@ fn the_figures_stand_in_front_and_the_origin_behind() {
     let figures = figures.map(|figure| format!("test_{figure},val_{figure}")).join(",");
     let expected = format!(
         "graph,model,seed,status,error,{figures},best_epoch,epochs_run,parameters,train_seconds,test_seconds,peak_memory,device,\
-         input_features,engine_version,host_threads,started_at,graph_hash"
+         input_features,trained_together,engine_version,host_threads,started_at,graph_hash"
     );
     assert_eq!(names, expected, "{ran:?}");
 }

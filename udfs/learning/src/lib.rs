@@ -90,7 +90,8 @@ pub use protocols::{
 };
 pub use tasks::metrics;
 pub use training::{
-    EpochRecord, Items, Outcome, Place, Pretrained, Saved, SourceRecord, device, file_name, pretrain, train,
+    EpochRecord, Items, Outcome, Place, Pretrained, Run, Saved, SourceRecord, device, file_name, most_together,
+    pretrain, together_key, train, train_together,
 };
 
 #[cfg(feature = "sql")]

@@ -72,7 +72,7 @@ impl Stream {
 
 /// A dropout mask over a matrix, stored nowhere: element (row, column) is kept with probability `1 - p`, and then
 /// multiplied by `1 / (1 - p)`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dropout {
     threshold: u32,
     row_key: u32,

@@ -25,10 +25,12 @@ pub enum Then<'a> {
 /// The left side of a product: rows of stored columns, as they are or under a dropout mask, which is computed on the fly.
 #[derive(Debug, Clone, Copy)]
 pub struct Left<'a> {
-    /// Row by row.
+    /// Row by row, from the first column that counts.
     pub values: &'a [f32],
     /// The columns of a row.
     pub columns: usize,
+    /// From a row to the next: more than its columns where others stand beside them.
+    pub stride: usize,
     /// The mask of element (row, column).
     pub dropout: Option<Dropout>,
     /// Where the columns of each row stand, counted in rows; none where they stand in the order of the rows.
@@ -38,14 +40,20 @@ pub struct Left<'a> {
 impl<'a> Left<'a> {
     /// Rows as they are.
     pub fn new(values: &'a [f32], columns: usize) -> Self {
-        Self { values, columns, dropout: None, places: None }
+        Self { values, columns, stride: columns, dropout: None, places: None }
+    }
+
+    /// The rows of one of several runs side by side, of so many columns each.
+    pub fn beside(values: &'a [f32], columns: usize, strip: Strip) -> Self {
+        let values = values.get(strip.run * columns..).unwrap_or(&[]);
+        Self { values, columns, stride: strip.of * columns, dropout: None, places: None }
     }
 
     /// Some columns of a row, from the first one of them.
     #[inline(always)]
     fn part(&self, row: u32, from: usize, columns: usize) -> &'a [f32] {
         let place = self.places.map_or(row, |places| places[row as usize]);
-        &self.values[place as usize * self.columns + from..][..columns]
+        &self.values[place as usize * self.stride + from..][..columns]
     }
 
     /// The columns of a row under the mask.
@@ -56,6 +64,20 @@ impl<'a> Left<'a> {
             *out = x * dropout.factor(key, (from + c) as u32);
         }
     }
+}
+
+/// The columns of one of several runs whose matrices stand side by side, each with as many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Strip {
+    /// Its number.
+    pub run: usize,
+    /// The number of runs.
+    pub of: usize,
+}
+
+impl Strip {
+    /// A run alone.
+    pub const ALONE: Self = Self { run: 0, of: 1 };
 }
 
 /// Rows that are multiplied at a time: they stay in the second cache.
@@ -76,9 +98,25 @@ pub fn product(
     out: &mut [f32],
     monitor: &dyn Monitor,
 ) -> Result<(), Stopped> {
+    product_beside(set, a, w, n, then, Strip::ALONE, out, monitor)
+}
+
+/// [`product`] into the columns of one of several runs side by side. [`Then::Gate`] is for a run alone.
+#[expect(clippy::too_many_arguments, reason = "the operands of a product with their sizes")]
+pub fn product_beside(
+    set: &RowSet,
+    a: Left<'_>,
+    w: &[f32],
+    n: usize,
+    then: Then<'_>,
+    strip: Strip,
+    out: &mut [f32],
+    monitor: &dyn Monitor,
+) -> Result<(), Stopped> {
+    debug_assert!(strip.of == 1 || !matches!(then, Then::Gate(_)));
     let panels = panels(&w[..a.columns * n], n);
-    for_each_block(set, out, n, monitor, |rows, first, chunk| {
-        simd::run_wide(ProductRows { rows, first, a, panels: &panels, n, then, out: chunk });
+    for_each_block(set, out, strip.of * n, monitor, |rows, first, chunk| {
+        simd::run_wide(ProductRows { rows, first, a, panels: &panels, n, then, strip, out: chunk });
     })
 }
 
@@ -101,6 +139,7 @@ struct ProductRows<'a> {
     panels: &'a [f32],
     n: usize,
     then: Then<'a>,
+    strip: Strip,
     out: &'a mut [f32],
 }
 
@@ -109,8 +148,8 @@ impl Body for ProductRows<'_> {
 
     #[inline(always)]
     fn run<V: Vectors>(self) {
-        let Self { rows, first, a, panels, n, then, out } = self;
-        let k = a.columns;
+        let Self { rows, first, a, panels, n, then, strip, out } = self;
+        let (k, stride, before) = (a.columns, strip.of * n, strip.run * n);
         let mut masked = vec![0.0; if a.dropout.is_some() { ROWS * TERMS.min(k) } else { 0 }];
         for rows in rows.chunks(ROWS) {
             // Without a term, too, sums are written.
@@ -126,7 +165,7 @@ impl Body for ProductRows<'_> {
                 for at in (0..n).step_by(PANEL) {
                     let width = PANEL.min(n - at);
                     let panel = &panels[at * k + from * width..][..terms * width];
-                    let tiles = Tiles { lines, panel: panel.as_chunks().0, at, n, first, add };
+                    let tiles = Tiles { lines, panel: panel.as_chunks().0, at: before + at, stride, first, add };
                     match width {
                         PANEL => tiles.run::<V, 2>(rows, out),
                         _ => tiles.run::<V, 1>(rows, out),
@@ -134,7 +173,7 @@ impl Body for ProductRows<'_> {
                 }
             }
             for &row in rows {
-                let values = &mut out[(row as usize - first) * n..][..n];
+                let values = &mut out[(row as usize - first) * stride + before..][..n];
                 match then {
                     Then::Finish(finish) => finish.row::<V>(row, values),
                     Then::Gate(gate) => gate.row::<V>(row, values),
@@ -173,7 +212,7 @@ struct Tiles<'a> {
     panel: &'a [Lanes],
     /// The first of the columns, of so many.
     at: usize,
-    n: usize,
+    stride: usize,
     /// The number of the output's first row.
     first: usize,
     /// Whether the sums go on from what the output holds.
@@ -204,7 +243,7 @@ impl Tiles<'_> {
         for r in 0..R {
             let row = rows[from + r];
             lines[r] = &self.lines.get(from + r, row)[..terms];
-            places[r] = (row as usize - self.first) * self.n + self.at;
+            places[r] = (row as usize - self.first) * self.stride + self.at;
             if self.add {
                 let held = out[places[r]..][..8 * L].as_chunks().0;
                 for l in 0..L {
@@ -245,8 +284,23 @@ pub fn transposed_product(
     out: &mut [f32],
     monitor: &dyn Monitor,
 ) -> Result<(), Stopped> {
+    transposed_product_beside(set, a, g, n, Strip::ALONE, partials, out, monitor)
+}
+
+/// [`transposed_product`] with the columns of `g` that are those of one of several runs side by side.
+#[expect(clippy::too_many_arguments, reason = "the operands of a product with their sizes")]
+pub fn transposed_product_beside(
+    set: &RowSet,
+    a: Left<'_>,
+    g: &[f32],
+    n: usize,
+    strip: Strip,
+    partials: &mut [f32],
+    out: &mut [f32],
+    monitor: &dyn Monitor,
+) -> Result<(), Stopped> {
     sum_blocks(set, a.columns * n, partials, out, monitor, |rows, partial| {
-        simd::run_wide(Outer { rows, a, g, n, partial });
+        simd::run_wide(Outer { rows, a, g, n, strip, partial });
     })
 }
 
@@ -255,6 +309,7 @@ struct Outer<'a> {
     a: Left<'a>,
     g: &'a [f32],
     n: usize,
+    strip: Strip,
     /// Zeros at first.
     partial: &'a mut [f32],
 }
@@ -264,8 +319,8 @@ impl Body for Outer<'_> {
 
     #[inline(always)]
     fn run<V: Vectors>(self) {
-        let Self { rows, a, g, n, partial } = self;
-        let k = a.columns;
+        let Self { rows, a, g, n, strip, partial } = self;
+        let (k, stride, before) = (a.columns, strip.of * n, strip.run * n);
         // Both sides in panels: 8 columns of the left one, whose last panel may end with zeros.
         let mut left: Vec<Lanes> = vec![[0.0; 8]; ROWS * TERMS.min(k).div_ceil(8)];
         let mut right = [[0f32; 8]; ROWS * PANEL / 8];
@@ -294,7 +349,7 @@ impl Body for Outer<'_> {
                 for at in (0..n).step_by(PANEL) {
                     let eights = PANEL.min(n - at) / 8;
                     for (&row, right) in rows.iter().zip(right.chunks_exact_mut(eights)) {
-                        let g = g[row as usize * n + at..][..8 * eights].as_chunks().0;
+                        let g = g[row as usize * stride + before + at..][..8 * eights].as_chunks().0;
                         // A copy of a length that is not known would be a call.
                         for (right, g) in right.iter_mut().zip(g) {
                             *right = *g;
@@ -374,9 +429,25 @@ pub fn product_by_transposed(
     out: &mut [f32],
     monitor: &dyn Monitor,
 ) -> Result<(), Stopped> {
+    product_by_transposed_beside(set, a, w, k, Strip::ALONE, room, then, out, monitor)
+}
+
+/// [`product_by_transposed`] into the columns of one of several runs side by side.
+#[expect(clippy::too_many_arguments, reason = "the operands of a product with their sizes, and room for one of them")]
+pub fn product_by_transposed_beside(
+    set: &RowSet,
+    a: Left<'_>,
+    w: &[f32],
+    k: usize,
+    strip: Strip,
+    room: &mut [f32],
+    then: Then<'_>,
+    out: &mut [f32],
+    monitor: &dyn Monitor,
+) -> Result<(), Stopped> {
     let n = a.columns;
     transpose(w, k, n, room);
-    product(set, a, &room[..n * k], k, then, out, monitor)
+    product_beside(set, a, &room[..n * k], k, then, strip, out, monitor)
 }
 
 /// The transpose of a `k x n` matrix.
@@ -426,7 +497,8 @@ mod tests {
                 let bits = |out: &[f32]| out.iter().map(|x| x.to_bits()).collect::<Vec<u32>>();
                 assert_eq!(bits(&found), bits(&out));
                 let packed = panels(&w, n);
-                let of = |out| ProductRows { rows: set.rows(), first: 0, a, panels: &packed, n, then, out };
+                let strip = Strip::ALONE;
+                let of = |out| ProductRows { rows: set.rows(), first: 0, a, panels: &packed, n, then, strip, out };
                 let (mut plain, mut fused, mut many) = (nothing.clone(), nothing.clone(), nothing);
                 of(&mut plain).run::<Plain>();
                 of(&mut fused).run::<Fused>();
@@ -458,7 +530,7 @@ mod tests {
                 transposed_product(&set, placed, &g, n, &mut partials, &mut found, &Unmonitored).unwrap();
                 assert_eq!(bits(&found), bits(&sum));
                 let (mut plain, mut fused, mut many) = (vec![0.0; k * n], vec![0.0; k * n], vec![0.0; k * n]);
-                let of = |partial| Outer { rows: set.rows(), a, g: &g, n, partial };
+                let of = |partial| Outer { rows: set.rows(), a, g: &g, n, strip, partial };
                 of(&mut plain).run::<Plain>();
                 of(&mut fused).run::<Fused>();
                 of(&mut many).run::<FusedMany>();
@@ -489,5 +561,40 @@ mod tests {
         let mut out = [0.0; 6];
         transpose(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 2, 3, &mut out);
         assert_eq!(out, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    }
+
+    #[test]
+    fn runs_side_by_side_have_the_bits_of_each_alone() {
+        let (rows, of, k, n) = (150, 3, 24, 40);
+        let set = RowSet::new(rows, (0..rows as u32).filter(|row| row % 4 != 1).collect());
+        let mut stream = Stream::new(5);
+        let mut random = |len: usize| (0..len).map(|_| stream.normal() as f32).collect::<Vec<f32>>();
+        let (x, g, w) = (random(rows * of * k), random(rows * of * n), random(k * n));
+        let columns = |values: &[f32], width: usize, run: usize| -> Vec<f32> {
+            values.chunks(of * width).flat_map(|row| row[run * width..][..width].to_vec()).collect()
+        };
+        let then = Then::Finish(Finish::NOTHING);
+        let (mut z, mut d_x) = (vec![0.0; rows * of * n], vec![0.0; rows * of * k]);
+        let (mut room, mut partials) = (vec![0.0; k * n], vec![0.0; set.n_blocks() * k * n]);
+        for run in 0..of {
+            let strip = Strip { run, of };
+            product_beside(&set, Left::beside(&x, k, strip), &w, n, then, strip, &mut z, &Unmonitored).unwrap();
+            let d_z = Left::beside(&g, n, strip);
+            product_by_transposed_beside(&set, d_z, &w, k, strip, &mut room, then, &mut d_x, &Unmonitored).unwrap();
+        }
+        for run in 0..of {
+            let (own_x, own_g) = (columns(&x, k, run), columns(&g, n, run));
+            let (mut own_z, mut own_d_x) = (vec![0.0; rows * n], vec![0.0; rows * k]);
+            product(&set, Left::new(&own_x, k), &w, n, then, &mut own_z, &Unmonitored).unwrap();
+            let d_z = Left::new(&own_g, n);
+            product_by_transposed(&set, d_z, &w, k, &mut room, then, &mut own_d_x, &Unmonitored).unwrap();
+            assert!(columns(&z, n, run) == own_z && columns(&d_x, k, run) == own_d_x);
+            let (strip, mut sums) = (Strip { run, of }, [vec![0.0; k * n], vec![0.0; k * n]]);
+            let a = Left::beside(&x, k, strip);
+            transposed_product_beside(&set, a, &g, n, strip, &mut partials, &mut sums[0], &Unmonitored).unwrap();
+            let a = Left::new(&own_x, k);
+            transposed_product(&set, a, &own_g, n, &mut partials, &mut sums[1], &Unmonitored).unwrap();
+            assert!(sums[0] == sums[1]);
+        }
     }
 }

@@ -38,6 +38,38 @@ pub(crate) fn sigmoid<V: Vectors>(x: f32) -> f32 {
     1.0 / (1.0 + exp::<V>(-x))
 }
 
+/// The dropout of a matrix's columns.
+#[derive(Debug, Clone, Copy)]
+pub enum Masks<'a> {
+    /// One mask, or none.
+    One(Option<Dropout>),
+    /// Those of runs side by side: each has an equal part of the columns, which its mask counts from 0.
+    Each(&'a [Option<Dropout>]),
+}
+
+impl From<Option<Dropout>> for Masks<'_> {
+    fn from(mask: Option<Dropout>) -> Self {
+        Self::One(mask)
+    }
+}
+
+/// Columns whose mask is drawn at a time for several runs.
+const DRAWN: usize = 64;
+
+/// Drops elements of a row that holds the columns of several runs under the same mask, `part` each.
+#[inline(always)]
+fn drop_parts(dropout: Dropout, row: u32, part: usize, values: &mut [f32]) {
+    let key = dropout.row(row);
+    for from in (0..part).step_by(DRAWN) {
+        let mut factors = [0f32; DRAWN];
+        let columns = DRAWN.min(part - from);
+        factors[..columns].iter_mut().zip(from as u32..).for_each(|(factor, c)| *factor = dropout.factor(key, c));
+        for values in values.chunks_exact_mut(part) {
+            values[from..from + columns].iter_mut().zip(&factors).for_each(|(x, factor)| *x *= factor);
+        }
+    }
+}
+
 /// The function from the sums of a row to the layer's output.
 #[derive(Debug, Clone, Copy)]
 pub struct Finish<'a> {
@@ -46,12 +78,12 @@ pub struct Finish<'a> {
     /// Applied next.
     pub activation: Activation,
     /// Applied last; element (row, stored column).
-    pub dropout: Option<Dropout>,
+    pub dropout: Masks<'a>,
 }
 
 impl Finish<'_> {
     /// Leaves the sums as they are.
-    pub const NOTHING: Self = Self { bias: None, activation: Activation::Identity, dropout: None };
+    pub const NOTHING: Self = Self { bias: None, activation: Activation::Identity, dropout: Masks::One(None) };
 
     /// Finishes one row in place.
     #[inline(always)]
@@ -70,9 +102,22 @@ impl Finish<'_> {
             Activation::Tanh => values.iter_mut().for_each(|x| *x = tanh::<V>(*x)),
             Activation::Sigmoid => values.iter_mut().for_each(|x| *x = sigmoid::<V>(*x)),
         }
-        if let Some(dropout) = self.dropout {
-            let key = dropout.row(row);
-            values.iter_mut().enumerate().for_each(|(c, x)| *x *= dropout.factor(key, c as u32));
+        match self.dropout {
+            Masks::One(None) => {}
+            Masks::One(Some(dropout)) => {
+                let key = dropout.row(row);
+                values.iter_mut().enumerate().for_each(|(c, x)| *x *= dropout.factor(key, c as u32));
+            }
+            Masks::Each(masks) => {
+                let (part, mut at) = (values.len() / masks.len(), 0);
+                for same in masks.chunk_by(PartialEq::eq) {
+                    let values = &mut values[at..][..same.len() * part];
+                    at += values.len();
+                    if let Some(dropout) = same[0] {
+                        drop_parts(dropout, row, part, values);
+                    }
+                }
+            }
         }
     }
 }
@@ -85,7 +130,7 @@ pub struct Gate<'a> {
     /// The activation that made it.
     pub activation: Activation,
     /// The dropout that made it.
-    pub dropout: Option<Dropout>,
+    pub dropout: Masks<'a>,
 }
 
 impl Gate<'_> {
@@ -94,8 +139,21 @@ impl Gate<'_> {
     pub fn row<V: Vectors>(&self, row: u32, gradient: &mut [f32]) {
         let width = gradient.len();
         let output = &self.output[row as usize * width..][..width];
-        let scale = self.dropout.map_or(1.0, |dropout| dropout.scale);
-        match (self.activation, self.dropout) {
+        match self.dropout {
+            Masks::One(mask) => self.part(row, gradient, output, mask),
+            Masks::Each(masks) => {
+                let part = width / masks.len();
+                let parts = gradient.chunks_exact_mut(part).zip(output.chunks_exact(part));
+                parts.zip(masks).for_each(|((gradient, output), mask)| self.part(row, gradient, output, *mask));
+            }
+        }
+    }
+
+    /// Turns the columns of one mask.
+    #[inline(always)]
+    fn part(&self, row: u32, gradient: &mut [f32], output: &[f32], mask: Option<Dropout>) {
+        let scale = mask.map_or(1.0, |dropout| dropout.scale);
+        match (self.activation, mask) {
             (Activation::Identity, None) => {}
             (Activation::Identity, Some(dropout)) => {
                 let key = dropout.row(row);
@@ -117,23 +175,23 @@ impl Gate<'_> {
                 }
             }
             (Activation::Leaky(slope), _) => {
-                self.masked(row, gradient, output, |h| if h > 0.0 { 1.0 } else { slope });
+                masked(mask, row, gradient, output, |h| if h > 0.0 { 1.0 } else { slope });
             }
-            (Activation::Tanh, _) => self.masked(row, gradient, output, |h| 1.0 - h * h),
-            (Activation::Sigmoid, _) => self.masked(row, gradient, output, |h| h * (1.0 - h)),
+            (Activation::Tanh, _) => masked(mask, row, gradient, output, |h| 1.0 - h * h),
+            (Activation::Sigmoid, _) => masked(mask, row, gradient, output, |h| h * (1.0 - h)),
         }
     }
+}
 
-    /// The gradient through the dropout, times the slope of the activation by its output before dropout.
-    #[inline(always)]
-    fn masked(&self, row: u32, gradient: &mut [f32], output: &[f32], slope: impl Fn(f32) -> f32) {
-        match self.dropout {
-            None => gradient.iter_mut().zip(output).for_each(|(g, h)| *g *= slope(*h)),
-            Some(dropout) => {
-                let (key, inverse) = (dropout.row(row), 1.0 / dropout.scale);
-                for (c, (g, h)) in gradient.iter_mut().zip(output).enumerate() {
-                    *g *= dropout.factor(key, c as u32) * slope(*h * inverse);
-                }
+/// The gradient through the dropout, times the slope of the activation by its output before dropout.
+#[inline(always)]
+fn masked(mask: Option<Dropout>, row: u32, gradient: &mut [f32], output: &[f32], slope: impl Fn(f32) -> f32) {
+    match mask {
+        None => gradient.iter_mut().zip(output).for_each(|(g, h)| *g *= slope(*h)),
+        Some(dropout) => {
+            let (key, inverse) = (dropout.row(row), 1.0 / dropout.scale);
+            for (c, (g, h)) in gradient.iter_mut().zip(output).enumerate() {
+                *g *= dropout.factor(key, c as u32) * slope(*h * inverse);
             }
         }
     }
@@ -252,7 +310,7 @@ mod tests {
         let (set, h) = (RowSet::all(n), 1e-3f32);
         for activation in ALL {
             for dropout in [None, Dropout::new(0.4, 12345)] {
-                let finish = Finish { bias: None, activation, dropout };
+                let finish = Finish { bias: None, activation, dropout: dropout.into() };
                 let apply = |shift: f32| {
                     let moved: Vec<f32> = x.iter().map(|x| x + shift).collect();
                     let mut out = vec![0.0; n * width];
@@ -261,7 +319,7 @@ mod tests {
                 };
                 let (low, output, high) = (apply(-h), apply(0.0), apply(h));
                 let mut gradient = vec![1.0; n * width];
-                let gate = Gate { output: &output, activation, dropout };
+                let gate = Gate { output: &output, activation, dropout: dropout.into() };
                 gate_rows(&set, gate, width, &mut gradient, &Unmonitored).unwrap();
                 for at in 0..n * width {
                     let slope = (high[at] - low[at]) / (2.0 * h);

@@ -7,7 +7,7 @@ use super::elementwise::Finish;
 use super::parallel::{for_each_block, for_each_block_with};
 use super::rows::RowSet;
 use super::simd::{self, Body, Lanes, Vectors, axpy};
-use super::sparse::{Ahead, Csr, Gathered, Tile, ask_rows, gather, in_tiles, load, store};
+use super::sparse::{Ahead, Csr, Gathered, Tile, ask_rows, gather_new, in_tiles, load, store};
 
 /// The term that the scaled sums are added to.
 #[derive(Debug, Clone, Copy)]
@@ -100,7 +100,7 @@ impl Body for ListedRows<'_> {
             }
             let entries = start as usize..end as usize;
             let (columns, values) = (&columns[entries.clone()], &values[entries]);
-            in_tiles::<V>(&Scaled(Gathered { columns, values, x, stride: width }, 1.0), out);
+            in_tiles::<V>(&Scaled(Gathered { columns, values, x, stride: width, add: true }, 1.0), out);
         }
     }
 }
@@ -127,8 +127,7 @@ impl Body for PropagateRows<'_> {
             }
             let out = &mut out[(row as usize - first) * width..][..width];
             match base {
-                Base::Zero => out.fill(0.0),
-                Base::Output => {}
+                Base::Zero | Base::Output => {}
                 Base::Rows(other, factor) => {
                     let other = &other[row as usize * width..][..width];
                     out.iter_mut().zip(other).for_each(|(out, other)| *out = factor * other);
@@ -136,7 +135,8 @@ impl Body for PropagateRows<'_> {
             }
             let entries = matrix.offsets[row as usize]..matrix.offsets[row as usize + 1];
             let (columns, values) = (&matrix.columns[entries.clone()], &matrix.values[entries]);
-            in_tiles::<V>(&Scaled(Gathered { columns, values, x, stride: width }, scale), out);
+            let add = !matches!(base, Base::Zero);
+            in_tiles::<V>(&Scaled(Gathered { columns, values, x, stride: width, add }, scale), out);
             finish.row::<V>(row, out);
         }
     }
@@ -201,8 +201,7 @@ impl Body for PowerRows<'_> {
             let here = (row as usize - first) * width..(row as usize - first + 1) * width;
             let (next, sum) = (&mut next[here.clone()], &mut sum[here]);
             let entries = matrix.offsets[row as usize]..matrix.offsets[row as usize + 1];
-            next.fill(0.0);
-            gather::<V>(&matrix.columns[entries.clone()], &matrix.values[entries], power, width, next);
+            gather_new::<V>(&matrix.columns[entries.clone()], &matrix.values[entries], power, width, next);
             sum.iter_mut().zip(&*next).for_each(|(sum, x)| *sum = V::fma(coefficient, *x, *sum));
             if let Some(with) = with {
                 product += f64::from(dot::<V>(next, &with[row as usize * width..][..width]));
@@ -212,7 +211,7 @@ impl Body for PowerRows<'_> {
     }
 }
 
-/// `out += scale * sum of value * x[column]`, as a tile.
+/// `scale * sum of value * x[column]`, as a tile.
 struct Scaled<'a>(Gathered<'a>, f32);
 
 impl Tile for Scaled<'_> {
@@ -221,7 +220,7 @@ impl Tile for Scaled<'_> {
         let Self(gathered, scale) = self;
         let mut acc: [Lanes; L] = [[0.0; 8]; L];
         gathered.add_to::<V, L>(at, &mut acc);
-        let mut sum: [Lanes; L] = load(out);
+        let mut sum: [Lanes; L] = if gathered.add { load(out) } else { [[0.0; 8]; L] };
         for l in 0..L {
             axpy::<V>(*scale, &acc[l], &mut sum[l]);
         }

@@ -2,6 +2,7 @@
 
 use bonnet_graph::{Monitor, Stopped};
 
+use super::dense::Strip;
 use super::elementwise::Finish;
 use super::parallel::for_each_block;
 use super::rows::RowSet;
@@ -21,13 +22,18 @@ pub struct Csr<'a> {
 
 /// A dropout mask on the entries of a sparse matrix.
 #[derive(Debug, Clone, Copy)]
-pub enum Mask {
+pub enum Mask<'a> {
     /// Every entry counts.
     None,
     /// The mask of element (row, column).
     Rows(Dropout),
     /// The mask of element (column, row): the transposed matrix under the mask of the original.
     Columns(Dropout),
+    /// As [`Mask::Rows`], the masks of runs side by side: each counts for an equal part of the dense matrix's columns. Equal
+    /// masks are drawn once where they stand next to each other.
+    RowsOfEach(&'a [Option<Dropout>]),
+    /// As [`Mask::Columns`], the masks of runs side by side.
+    ColumnsOfEach(&'a [Option<Dropout>]),
 }
 
 /// A term that is added to the sums along the entries of a row.
@@ -47,7 +53,7 @@ pub struct Product<'a> {
     /// The sparse matrix.
     pub matrix: Csr<'a>,
     /// Which of its entries count.
-    pub mask: Mask,
+    pub mask: Mask<'a>,
     /// The dense matrix.
     pub x: &'a [f32],
     /// The stored columns of the dense matrix.
@@ -63,26 +69,35 @@ pub struct Product<'a> {
 impl Product<'_> {
     /// Computes the rows of a set; `out` has `width` columns. O(entries * width) multiplications.
     pub fn run(self, set: &RowSet, out: &mut [f32], monitor: &dyn Monitor) -> Result<(), Stopped> {
-        for_each_block(set, out, self.width, monitor, |rows, first, chunk| {
-            simd::run(ProductRows { product: self, rows, first, out: chunk, out_stride: self.width });
+        self.run_beside(set, Strip::ALONE, out, monitor)
+    }
+
+    /// As [`Product::run`], into the columns of one of several runs side by side.
+    pub fn run_beside(self, set: &RowSet, strip: Strip, out: &mut [f32], monitor: &dyn Monitor) -> Result<(), Stopped> {
+        let (out_stride, before) = (strip.of * self.width, strip.run * self.width);
+        for_each_block(set, out, out_stride, monitor, |rows, first, chunk| {
+            simd::run(ProductRows { product: self, rows, first, out: &mut chunk[before..], out_stride });
         })
     }
 
-    /// As [`Product::run`], with the sums in the first `width` of `2 * width` output columns and a copy of the row of
+    /// As [`Product::run_beside`], with the sums in the first `width` of `2 * width` output columns and a copy of the row of
     /// `x` in the others: zeros for rows that are not in `copied`. Both are added with [`Own::Output`].
     pub fn run_beside_copy(
         self,
         set: &RowSet,
         copied: &RowSet,
+        strip: Strip,
         out: &mut [f32],
         monitor: &dyn Monitor,
     ) -> Result<(), Stopped> {
         let (width, span) = (self.width, set.span());
-        for_each_block(set, out, 2 * width, monitor, |rows, first, chunk| {
-            simd::run(ProductRows { product: self, rows, first, out: chunk, out_stride: 2 * width });
+        let out_stride = strip.of * 2 * width;
+        for_each_block(set, out, out_stride, monitor, |rows, first, chunk| {
+            let chunk = &mut chunk[strip.run * 2 * width..];
+            simd::run(ProductRows { product: self, rows, first, out: chunk, out_stride });
             let mut copied = copied.block(first / span);
             for &row in rows {
-                let target = &mut chunk[(row as usize - first) * 2 * width + width..][..width];
+                let target = &mut chunk[(row as usize - first) * out_stride + width..][..width];
                 while copied.first().is_some_and(|&c| c < row) {
                     copied = &copied[1..];
                 }
@@ -116,8 +131,18 @@ impl Body for ProductRows<'_> {
     fn run<V: Vectors>(self) {
         let Self { product, rows, first, out, out_stride } = self;
         let Product { matrix, mask, x, stride, width, own, finish } = product;
-        let mut columns = [0u32; CHUNK];
-        let mut values = [0f32; CHUNK];
+        // One mask is that of one run.
+        let alone = match mask {
+            Mask::Rows(dropout) | Mask::Columns(dropout) => [Some(dropout)],
+            _ => [None],
+        };
+        let masks = match mask {
+            Mask::RowsOfEach(masks) | Mask::ColumnsOfEach(masks) => masks,
+            _ => &alone[..],
+        };
+        let by_row = matches!(mask, Mask::Rows(_) | Mask::RowsOfEach(_));
+        let part = width / masks.len().max(1);
+        let mut kept = ([0u32; CHUNK], [0f32; CHUNK]);
         let ahead = Ahead { matrix, x, stride, width };
         let far = ahead.is_far() && matches!(mask, Mask::None);
         for (i, &row) in rows.iter().enumerate() {
@@ -126,39 +151,72 @@ impl Body for ProductRows<'_> {
             }
             let out = &mut out[(row as usize - first) * out_stride..][..width];
             match own {
-                Own::Nothing => out.fill(0.0),
-                Own::Output => {}
+                Own::Nothing | Own::Output => {}
                 Own::Columns(at) => out.copy_from_slice(&x[row as usize * stride + at..][..width]),
             }
             let entries = matrix.offsets[row as usize]..matrix.offsets[row as usize + 1];
             let (all_columns, all_values) = (&matrix.columns[entries.clone()], &matrix.values[entries]);
-            match mask {
-                Mask::None => gather::<V>(all_columns, all_values, x, stride, out),
-                Mask::Rows(dropout) | Mask::Columns(dropout) => {
-                    let row_key = dropout.row(row);
-                    for (chunk, chunk_values) in all_columns.chunks(CHUNK).zip(all_values.chunks(CHUNK)) {
-                        let mut keeps = [0u32; CHUNK];
-                        if matches!(mask, Mask::Rows(_)) {
-                            for (keep, &column) in keeps.iter_mut().zip(chunk) {
-                                *keep = u32::from(dropout.keeps(row_key, column));
-                            }
-                        } else {
-                            for (keep, &column) in keeps.iter_mut().zip(chunk) {
-                                *keep = u32::from(dropout.keeps(dropout.row(column), row));
-                            }
+            let (add, mut at) = (!matches!(own, Own::Nothing), 0);
+            for same in masks.chunk_by(PartialEq::eq) {
+                let (x, out) = (x.get(at..).unwrap_or(&[]), &mut out[at..][..same.len() * part]);
+                at += out.len();
+                match same[0] {
+                    None if add => gather::<V>(all_columns, all_values, x, stride, out),
+                    None => gather_new::<V>(all_columns, all_values, x, stride, out),
+                    Some(dropout) => {
+                        if !add {
+                            out.fill(0.0);
                         }
-                        // Kept entries are moved together without a branch.
-                        let mut kept = 0usize;
-                        for ((&column, &value), &keep) in chunk.iter().zip(chunk_values).zip(&keeps) {
-                            columns[kept % CHUNK] = column;
-                            values[kept % CHUNK] = value * dropout.scale;
-                            kept += keep as usize;
-                        }
-                        gather::<V>(&columns[..kept], &values[..kept], x, stride, out);
+                        let masked = Masked { dropout, by_row, columns: all_columns, values: all_values };
+                        masked.gather::<V>(row, x, stride, &mut kept, out);
                     }
                 }
             }
             finish.row::<V>(row, out);
+        }
+    }
+}
+
+/// The entries of a row under a mask.
+struct Masked<'a> {
+    dropout: Dropout,
+    by_row: bool,
+    columns: &'a [u32],
+    values: &'a [f32],
+}
+
+impl Masked<'_> {
+    /// Adds `sum of value * x[column]` over the entries that are kept to a row; there is room for a chunk of them.
+    #[inline(always)]
+    fn gather<V: Vectors>(
+        &self,
+        row: u32,
+        x: &[f32],
+        stride: usize,
+        (columns, values): &mut ([u32; CHUNK], [f32; CHUNK]),
+        out: &mut [f32],
+    ) {
+        let dropout = self.dropout;
+        let row_key = dropout.row(row);
+        for (chunk, chunk_values) in self.columns.chunks(CHUNK).zip(self.values.chunks(CHUNK)) {
+            let mut keeps = [0u32; CHUNK];
+            if self.by_row {
+                for (keep, &column) in keeps.iter_mut().zip(chunk) {
+                    *keep = u32::from(dropout.keeps(row_key, column));
+                }
+            } else {
+                for (keep, &column) in keeps.iter_mut().zip(chunk) {
+                    *keep = u32::from(dropout.keeps(dropout.row(column), row));
+                }
+            }
+            // Kept entries are moved together without a branch.
+            let mut kept = 0usize;
+            for ((&column, &value), &keep) in chunk.iter().zip(chunk_values).zip(&keeps) {
+                columns[kept % CHUNK] = column;
+                values[kept % CHUNK] = value * dropout.scale;
+                kept += keep as usize;
+            }
+            gather::<V>(&columns[..kept], &values[..kept], x, stride, out);
         }
     }
 }
@@ -208,7 +266,13 @@ pub(crate) fn ask_rows<V: Vectors>(rows: &[u32], x: &[f32], stride: usize, width
 /// Adds `sum of value * x[column]` to a row.
 #[inline(always)]
 pub(crate) fn gather<V: Vectors>(columns: &[u32], values: &[f32], x: &[f32], stride: usize, out: &mut [f32]) {
-    in_tiles::<V>(&Gathered { columns, values, x, stride }, out);
+    in_tiles::<V>(&Gathered { columns, values, x, stride, add: true }, out);
+}
+
+/// Replaces a row by `sum of value * x[column]`, without a pass that writes zeros before.
+#[inline(always)]
+pub(crate) fn gather_new<V: Vectors>(columns: &[u32], values: &[f32], x: &[f32], stride: usize, out: &mut [f32]) {
+    in_tiles::<V>(&Gathered { columns, values, x, stride, add: false }, out);
 }
 
 /// Part of a row's computation: the `8 * L` columns from the column `at` on, which stay in registers.
@@ -239,12 +303,14 @@ pub(crate) fn in_tiles<V: Vectors>(tile: &impl Tile, row: &mut [f32]) {
     }
 }
 
-/// The sum over some entries of `value * x[column]`, as a tile: added to the output.
+/// The sum over some entries of `value * x[column]`, as a tile.
 pub(crate) struct Gathered<'a> {
     pub(crate) columns: &'a [u32],
     pub(crate) values: &'a [f32],
     pub(crate) x: &'a [f32],
     pub(crate) stride: usize,
+    /// Whether it is added to the output; else it replaces it.
+    pub(crate) add: bool,
 }
 
 impl Gathered<'_> {
@@ -263,7 +329,7 @@ impl Gathered<'_> {
 impl Tile for Gathered<'_> {
     #[inline(always)]
     fn compute<V: Vectors, const L: usize>(&self, at: usize, out: &mut [f32]) {
-        let mut acc: [Lanes; L] = load(out);
+        let mut acc: [Lanes; L] = if self.add { load(out) } else { [[0.0; 8]; L] };
         self.add_to::<V, L>(at, &mut acc);
         store(&acc, out);
     }
@@ -375,7 +441,7 @@ mod tests {
                             let factor = match mask {
                                 Mask::None => 1.0,
                                 Mask::Rows(_) => keep(row as u32, column),
-                                Mask::Columns(_) => keep(column, row as u32),
+                                _ => keep(column, row as u32),
                             };
                             expected += factor * f64::from(value) * f64::from(x[column as usize * stride + c]);
                         }

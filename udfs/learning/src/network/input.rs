@@ -8,7 +8,7 @@ use crate::data::{Features, SparseRows};
 use crate::ground::random::Dropout;
 use crate::kernels::RowSet;
 use crate::kernels::dense::{self, Left, Then};
-use crate::kernels::elementwise::Finish;
+use crate::kernels::elementwise::{Finish, Masks};
 use crate::kernels::sparse::{Mask, Own, Product};
 
 /// The features of a run.
@@ -36,26 +36,30 @@ impl Input {
         }
     }
 
-    /// `out = finish(dropout(X) W)` on the rows of a set, `width` stored columns.
+    /// `out = finish(dropout(X) W)` on the rows of a set, `width` stored columns. The weights of runs side by side, each with a mask
+    /// of its own, are for sparse features.
     #[expect(clippy::too_many_arguments, reason = "the operands of a product with their sizes")]
     pub fn product(
         &self,
         set: &RowSet,
         weights: &[f32],
         width: usize,
-        dropout: Option<Dropout>,
+        masks: Masks<'_>,
         finish: Finish<'_>,
         out: &mut [f32],
         monitor: &dyn Monitor,
     ) -> Result<(), Stopped> {
         match &*self.features {
             Features::Sparse(rows) => {
-                let mask = dropout.map_or(Mask::None, Mask::Rows);
+                let mask = match masks {
+                    Masks::One(mask) => mask.map_or(Mask::None, Mask::Rows),
+                    Masks::Each(masks) => Mask::RowsOfEach(masks),
+                };
                 Product { matrix: rows.csr(), mask, x: weights, stride: width, width, own: Own::Nothing, finish }
                     .run(set, out, monitor)
             }
             Features::Dense { columns, values } => {
-                let x = Left { dropout, ..Left::new(values, *columns) };
+                let x = Left { dropout: one(masks), ..Left::new(values, *columns) };
                 dense::product(set, x, weights, width, Then::Finish(finish), out, monitor)
             }
             // Without features there is nothing to sum; a run never gets here.
@@ -72,23 +76,34 @@ impl Input {
         transposed: Option<&SparseRows>,
         gradient: &[f32],
         width: usize,
-        dropout: Option<Dropout>,
+        masks: Masks<'_>,
         partials: &mut [f32],
         out: &mut [f32],
         monitor: &dyn Monitor,
     ) -> Result<(), Stopped> {
         match (&*self.features, transposed) {
             (Features::Sparse(_), Some(transposed)) => {
-                let mask = dropout.map_or(Mask::None, Mask::Columns);
+                let mask = match masks {
+                    Masks::One(mask) => mask.map_or(Mask::None, Mask::Columns),
+                    Masks::Each(masks) => Mask::ColumnsOfEach(masks),
+                };
                 let finish = Finish::NOTHING;
                 Product { matrix: transposed.csr(), mask, x: gradient, stride: width, width, own: Own::Nothing, finish }
                     .run(&RowSet::all(transposed.n_rows()), out, monitor)
             }
             (Features::Dense { columns, values }, _) => {
-                let x = Left { dropout, ..Left::new(values, *columns) };
+                let x = Left { dropout: one(masks), ..Left::new(values, *columns) };
                 dense::transposed_product(set, x, gradient, width, partials, out, monitor)
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// The mask of a run alone.
+fn one(masks: Masks<'_>) -> Option<Dropout> {
+    match masks {
+        Masks::One(mask) => mask,
+        Masks::Each(_) => None,
     }
 }

@@ -536,6 +536,9 @@ impl<'r, 'm> Builder<'r, 'm> {
             points: self.points,
             label_input: self.label_mask.map(|mask| LabelInput { known: Arc::clone(&self.inputs.known_labels), mask }),
             seed: self.inputs.seed,
+            masks: self.masks,
+            side_by_side: None,
+            of_all: Vec::new(),
         })
     }
 

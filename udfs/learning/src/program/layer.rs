@@ -7,11 +7,13 @@ use std::sync::Arc;
 use bonnet_graph::{Monitor, Stopped};
 use candle_core::Tensor;
 
+use super::side_by_side::{DrawnMasks, SideBySide, eights_of};
 use super::{InputFeatures, Mask, Node, Parameter, Prepare, Prepared, Slot, SlotShape, Space, Tensors};
 use crate::ground::random::Dropout;
 use crate::ground::{Axis, Layout};
 use crate::kernels::RowSet;
-use crate::kernels::elementwise::{Activation, Finish, Gate};
+use crate::kernels::dense::Strip;
+use crate::kernels::elementwise::{Activation, Finish, Gate, Masks};
 use crate::network::{BatchMoments, Input, Pass, dropout};
 
 /// A step of a program: a function of slots and parameters with its gradient.
@@ -75,6 +77,24 @@ pub trait Layer: Send + Debug {
         true
     }
 
+    /// Whether the passes take several runs side by side ([`Forward::runs`]): then a slot has as many times its columns.
+    fn takes_runs(&self) -> bool {
+        false
+    }
+
+    /// Whether the passes of several runs read the parameters next to each other ([`Forward::parameter_of_all`]).
+    fn reads_side_by_side(&self, _features: &[Input]) -> bool {
+        false
+    }
+
+    /// Makes room for so many runs: `grow(room, length)`.
+    ///
+    /// # Errors
+    /// If the host refuses the memory.
+    fn set_runs(&mut self, _runs: usize, _grow: &mut Grow<'_>) -> Result<(), Stopped> {
+        Ok(())
+    }
+
     /// Computes the rows [`Forward::rows`] of the output.
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped>;
 
@@ -92,6 +112,9 @@ pub trait Layer: Send + Debug {
     /// sums before the tail.
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped>;
 }
+
+/// Gives a buffer a length, and reserves what it grows.
+pub type Grow<'a> = dyn FnMut(&mut Vec<f32>, usize) -> Result<(), Stopped> + 'a;
 
 /// Room that layers share, in numbers of `f32`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -191,6 +214,8 @@ pub(super) struct Common<'a> {
     pub features: &'a [Input],
     pub pass: Pass,
     pub seed: u64,
+    /// The runs side by side with their masks, if there are several.
+    pub side_by_side: Option<(&'a SideBySide, &'a DrawnMasks<'a>)>,
     pub monitor: &'a dyn Monitor,
 }
 
@@ -244,12 +269,23 @@ impl<'a> Forward<'a> {
         self.common.targets
     }
 
-    /// The stored columns of the output.
-    pub fn width(&self) -> usize {
-        self.common.shapes[self.output.0].axis.stride()
+    /// The number of runs whose columns stand side by side in every slot; 1 but for layers that take several.
+    pub fn runs(&self) -> usize {
+        self.common.side_by_side.map_or(1, |(runs, _)| runs.len())
     }
 
-    /// The columns of the output.
+    /// The columns of each run.
+    pub(crate) fn strips(&self) -> impl Iterator<Item = Strip> + use<> {
+        let of = self.runs();
+        (0..of).map(move |run| Strip { run, of })
+    }
+
+    /// The stored columns of the output, of all runs.
+    pub fn width(&self) -> usize {
+        self.runs() * self.axis().stride()
+    }
+
+    /// The columns of the output, of one run.
     pub fn axis(&self) -> Axis {
         self.common.shapes[self.output.0].axis
     }
@@ -259,7 +295,7 @@ impl<'a> Forward<'a> {
         &self.values[self.inputs[input].0]
     }
 
-    /// The columns of an input.
+    /// The columns of an input, of one run.
     pub fn input_axis(&self, input: usize) -> Axis {
         self.common.shapes[self.inputs[input].0].axis
     }
@@ -284,6 +320,17 @@ impl<'a> Forward<'a> {
         self.block(self.parameters[parameter])
     }
 
+    /// The values of a parameter of one of the runs.
+    pub(crate) fn parameter_of(&self, run: usize, parameter: usize) -> &'a [f32] {
+        self.block_of(run, self.parameters[parameter])
+    }
+
+    /// The values of a parameter of all runs: in each row the columns of the first run, then those of the second, and so on. For
+    /// a layer that [reads them so](Layer::reads_side_by_side).
+    pub(crate) fn parameter_of_all(&self, parameter: usize) -> &'a [f32] {
+        self.block_of_all(self.parameters[parameter])
+    }
+
     /// The number of parameters.
     pub fn n_parameters(&self) -> usize {
         self.parameters.len()
@@ -301,7 +348,16 @@ impl<'a> Forward<'a> {
     }
 
     fn block(&self, parameter: Parameter) -> &'a [f32] {
-        &self.common.parameters[self.common.layout.blocks()[parameter.0].range()]
+        self.block_of(0, parameter)
+    }
+
+    fn block_of(&self, run: usize, parameter: Parameter) -> &'a [f32] {
+        let Common { parameters, layout, .. } = self.common;
+        &parameters[run * layout.stored()..][layout.blocks()[parameter.0].range()]
+    }
+
+    fn block_of_all(&self, parameter: Parameter) -> &'a [f32] {
+        self.common.side_by_side.map_or_else(|| self.block(parameter), |(runs, _)| &runs.blocks[parameter.0])
     }
 
     /// The mask of this pass.
@@ -309,12 +365,37 @@ impl<'a> Forward<'a> {
         mask.and_then(|mask| dropout(mask.p, self.common.seed, self.common.pass, mask.number, mask.site))
     }
 
-    /// The function that is applied to each row of sums.
+    /// The masks of this pass, of all runs.
+    pub(crate) fn masks(&self, mask: Option<Mask>) -> Masks<'a> {
+        match (self.common.side_by_side, mask) {
+            (Some((_, drawn)), Some(mask)) => drawn.of(mask),
+            _ => Masks::One(self.mask(mask)),
+        }
+    }
+
+    /// The mask of this pass, of one of the runs.
+    pub(crate) fn mask_of(&self, run: usize, mask: Option<Mask>) -> Option<Dropout> {
+        match self.masks(mask) {
+            Masks::One(mask) => mask,
+            Masks::Each(masks) => masks[run],
+        }
+    }
+
+    /// The function that is applied to each row of sums, of all runs.
     pub fn finish(&self) -> Finish<'a> {
         Finish {
-            bias: self.tail.bias.map(|bias| self.block(bias)),
+            bias: self.tail.bias.map(|bias| self.block_of_all(bias)),
             activation: self.tail.activation,
-            dropout: self.mask(self.tail.dropout),
+            dropout: self.masks(self.tail.dropout),
+        }
+    }
+
+    /// The function that is applied to each row of sums of one of the runs.
+    pub(crate) fn finish_of(&self, run: usize) -> Finish<'a> {
+        Finish {
+            bias: self.tail.bias.map(|bias| self.block_of(run, bias)),
+            activation: self.tail.activation,
+            dropout: self.mask_of(run, self.tail.dropout).into(),
         }
     }
 
@@ -342,6 +423,8 @@ pub struct Backward<'a> {
     pub(super) partials: &'a mut [f32],
     pub(super) transposed: &'a mut [f32],
     pub(super) shared: &'a mut [f32],
+    /// Room for the gradient of a block of all runs, next to each other.
+    pub(super) of_all: &'a mut [f32],
 }
 
 impl Debug for Backward<'_> {
@@ -373,7 +456,7 @@ impl<'a> Backward<'a> {
         let (set, out) = (&self.forward.common.rows[slot.0], &self.forward.common.rows[self.forward.output.0]);
         if !gradient.add && !Arc::ptr_eq(set, out) {
             // The output has not all rows of the input: the others get nothing.
-            clear(&self.forward.common.shapes[slot.0], set, &mut gradient.values);
+            clear(&self.forward.common.shapes[slot.0], self.forward.runs(), set, &mut gradient.values);
             gradient.add = true;
         }
         Some(gradient)
@@ -392,9 +475,10 @@ impl<'a> Backward<'a> {
     /// gradient of the input itself, in the pass that writes it.
     pub(crate) fn gate(&self, input: usize) -> Option<Gate<'a>> {
         let slot = self.forward.inputs[input];
-        let tail = self.sole_tails[slot.0]?;
+        // Several runs have no such pass.
+        let tail = self.sole_tails[slot.0].filter(|_| self.forward.runs() == 1)?;
         self.gated[slot.0].set(true);
-        let dropout = self.forward.mask(tail.dropout);
+        let dropout = self.forward.masks(tail.dropout);
         Some(Gate { output: self.forward.input(input), activation: tail.activation, dropout })
     }
 
@@ -404,21 +488,69 @@ impl<'a> Backward<'a> {
         parameter: usize,
         compute: impl FnOnce(&mut [f32], &mut [f32], &mut [f32]) -> Result<(), Stopped>,
     ) -> Result<(), Stopped> {
-        self.parameter(self.forward.parameters[parameter], compute)
+        self.parameter_gradient_of(0, parameter, compute)
     }
 
-    pub(super) fn parameter(
+    /// [`Backward::parameter_gradient`] of one of the runs.
+    pub(crate) fn parameter_gradient_of(
         &mut self,
+        run: usize,
+        parameter: usize,
+        compute: impl FnOnce(&mut [f32], &mut [f32], &mut [f32]) -> Result<(), Stopped>,
+    ) -> Result<(), Stopped> {
+        self.parameter(run, self.forward.parameters[parameter], compute)
+    }
+
+    /// Computes the gradient of a parameter of all runs, laid out as [`Forward::parameter_of_all`]: `compute(out, partials)`
+    /// overwrites `out`.
+    pub(crate) fn parameter_gradient_of_all(
+        &mut self,
+        parameter: usize,
+        compute: impl FnOnce(&mut [f32], &mut [f32]) -> Result<(), Stopped>,
+    ) -> Result<(), Stopped> {
+        self.parameter_of_all(self.forward.parameters[parameter], compute)
+    }
+
+    fn parameter(
+        &mut self,
+        run: usize,
         parameter: Parameter,
         compute: impl FnOnce(&mut [f32], &mut [f32], &mut [f32]) -> Result<(), Stopped>,
     ) -> Result<(), Stopped> {
-        let block = &mut self.all[self.forward.common.layout.blocks()[parameter.0].range()];
-        if !std::mem::replace(&mut self.touched[parameter.0], true) {
+        let layout = self.forward.common.layout;
+        let block = &mut self.all[run * layout.stored()..][layout.blocks()[parameter.0].range()];
+        if !std::mem::replace(&mut self.touched[run * layout.blocks().len() + parameter.0], true) {
             return compute(block, self.partials, self.transposed);
         }
         let shared = &mut self.shared[..block.len()];
         compute(shared, self.partials, self.transposed)?;
         block.iter_mut().zip(shared).for_each(|(sum, part)| *sum += *part);
+        Ok(())
+    }
+
+    pub(super) fn parameter_of_all(
+        &mut self,
+        parameter: Parameter,
+        compute: impl FnOnce(&mut [f32], &mut [f32]) -> Result<(), Stopped>,
+    ) -> Result<(), Stopped> {
+        if self.forward.common.side_by_side.is_none() {
+            return self.parameter(0, parameter, |out, partials, _| compute(out, partials));
+        }
+        let (runs, layout) = (self.forward.runs(), self.forward.common.layout);
+        let (block, n_blocks) = (&layout.blocks()[parameter.0], layout.blocks().len());
+        let room = &mut self.of_all[..runs * block.range().len()];
+        compute(room, self.partials)?;
+        let from = room.as_chunks::<8>().0;
+        for (run, gradient) in self.all.chunks_exact_mut(layout.stored().max(1)).enumerate() {
+            let add = std::mem::replace(&mut self.touched[run * n_blocks + parameter.0], true);
+            let to = gradient[block.range()].as_chunks_mut::<8>().0;
+            for (to, at) in to.iter_mut().zip(eights_of(block, run, runs)) {
+                match add {
+                    true => to.iter_mut().zip(&from[at]).for_each(|(to, from)| *to += from),
+                    false => *to = from[at],
+                }
+            }
+        }
         Ok(())
     }
 
@@ -429,8 +561,8 @@ impl<'a> Backward<'a> {
 }
 
 /// Zeros in the rows of a set.
-fn clear(shape: &SlotShape, set: &RowSet, values: &mut [f32]) {
-    let stride = shape.axis.stride();
+fn clear(shape: &SlotShape, runs: usize, set: &RowSet, values: &mut [f32]) {
+    let stride = runs * shape.axis.stride();
     for &row in set.rows() {
         let range = match &shape.space {
             Space::Rows(_) => row as usize..row as usize + 1,

@@ -59,6 +59,7 @@ mod plan;
 mod prepare;
 mod reach;
 mod shelf;
+mod side_by_side;
 mod slot;
 mod tensors;
 #[cfg(test)]
@@ -67,10 +68,12 @@ mod tests;
 pub use builder::Builder;
 pub use evaluate::{Evaluation, EvaluationError, Values};
 pub use inputs::Inputs;
-pub use layer::{Backward, Forward, Gradient, Layer, Scratch, Shapes, Tail};
+pub use layer::{Backward, Forward, Gradient, Grow, Layer, Scratch, Shapes, Tail};
 pub use prepare::Prepare;
 pub(crate) use shelf::Shelf;
 use shelf::make_room;
+pub(crate) use side_by_side::Draws;
+use side_by_side::SideBySide;
 pub use slot::{InputFeatures, Mask, Parameter, Slot, SlotShape, Source, Space};
 pub use tensors::{Sparse, Tensors};
 
@@ -117,6 +120,12 @@ pub struct Program {
     points: Option<crate::spaces::Space>,
     label_input: Option<LabelInput>,
     seed: u64,
+    /// The number of masks that may be drawn.
+    masks: usize,
+    /// The runs of a pass, if they are more than that of the seed.
+    side_by_side: Option<SideBySide>,
+    /// Room for the gradient of a block of parameters of all these runs.
+    of_all: Vec<f32>,
     partials: Vec<f32>,
     transposed: Vec<f32>,
     /// Room for the gradient of a block of parameters that several layers read.

@@ -31,9 +31,14 @@ impl Model for Program {
             }
         }
         self.take_buffers(&mut Shelf::default(), false, false);
-        let Self { layout, shapes, features, seed, nodes, values, .. } = self;
+        let Self { layout, shapes, features, seed, nodes, values, masks, side_by_side, .. } = self;
+        if let Some(runs) = side_by_side {
+            runs.copy(layout, parameters);
+        }
+        let drawn = side_by_side.as_ref().map(|runs| (runs, runs.masks(pass, *masks)));
+        let side_by_side = drawn.as_ref().map(|(runs, masks)| (*runs, masks));
         let (rows, targets, seed) = (&scope.rows, scope.targets(), *seed);
-        let common = Common { parameters, layout, shapes, rows, targets, features, pass, seed, monitor };
+        let common = Common { parameters, layout, shapes, rows, targets, features, pass, seed, side_by_side, monitor };
         for (node, prepared) in nodes.iter_mut().zip(&scope.prepared) {
             let (output, tail) = (node.output.0, node.tail);
             let mut out = std::mem::take(&mut values[output]);
@@ -66,7 +71,10 @@ impl Model for Program {
         monitor: &dyn Monitor,
     ) -> Result<(), Stopped> {
         self.take_buffers(&mut Shelf::default(), true, false);
-        gradient.fill(0.0);
+        // Layers that take several runs write whole blocks.
+        if self.side_by_side.is_none() {
+            gradient.fill(0.0);
+        }
         self.touched.fill(false);
         self.written.iter().chain(&self.gated).for_each(|flag| flag.set(false));
         self.written[self.output.0].set(true);
@@ -76,9 +84,11 @@ impl Model for Program {
                 *self.gradients[slot.0].get_mut() = std::mem::take(values);
             }
         }
-        let Self { layout, shapes, features, seed, nodes, values, .. } = self;
+        let Self { layout, shapes, features, seed, nodes, values, masks, side_by_side, .. } = self;
+        let drawn = side_by_side.as_ref().map(|runs| (runs, runs.masks(pass, *masks)));
+        let side_by_side = drawn.as_ref().map(|(runs, masks)| (*runs, masks));
         let (rows, targets, seed) = (&scope.rows, scope.targets(), *seed);
-        let common = Common { parameters, layout, shapes, rows, targets, features, pass, seed, monitor };
+        let common = Common { parameters, layout, shapes, rows, targets, features, pass, seed, side_by_side, monitor };
         for (node, prepared) in nodes.iter_mut().zip(&scope.prepared).rev() {
             let (output, tail) = (node.output.0, node.tail);
             // An unread slot has no gradient.
@@ -98,18 +108,27 @@ impl Model for Program {
                 partials: &mut self.partials,
                 transposed: &mut self.transposed,
                 shared: &mut self.shared,
+                of_all: &mut self.of_all,
             };
             let (set, width) = (forward.rows(), forward.width());
             if !tail.is_linear() && !self.gated[output].get() {
                 let gate =
-                    Gate { output: &values[output], activation: tail.activation, dropout: forward.mask(tail.dropout) };
+                    Gate { output: &values[output], activation: tail.activation, dropout: forward.masks(tail.dropout) };
                 gate_rows(set, gate, width, &mut d_out, monitor)?;
             }
             if let Some(bias) = tail.bias {
                 let sums = &d_out[..];
-                backward.parameter(bias, |out, partials, _| column_sums(set, sums, width, partials, out, monitor))?;
+                backward
+                    .parameter_of_all(bias, |out, partials| column_sums(set, sums, width, partials, out, monitor))?;
             }
             layer.backward(&mut backward, &d_out)?;
+        }
+        if side_by_side.is_some() {
+            let blocks = gradient.chunks_exact_mut(layout.stored().max(1));
+            for (gradient, touched) in blocks.zip(self.touched.chunks_exact(layout.blocks().len())) {
+                let unmet = layout.blocks().iter().zip(touched).filter(|(_, touched)| !**touched);
+                unmet.for_each(|(block, _)| gradient[block.range()].fill(0.0));
+            }
         }
         Ok(())
     }

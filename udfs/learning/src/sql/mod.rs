@@ -21,6 +21,7 @@ mod splits;
 mod temporal_neighbors;
 mod timed;
 mod train;
+mod trained;
 mod training_curve;
 mod training_data;
 mod types;

@@ -3,37 +3,30 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 
 use arrow::array::{ArrayRef, RecordBatch, StringArray, new_null_array};
 use arrow::datatypes::{DataType, Field, Schema};
 use bonnet_graph::{Monitor, Reservation, Stopped};
-use bonnet_sql::{Binding, Call, ErrorKind, Host, Raised, Run, outside_databases, stopped, usage_error};
+use bonnet_sql::{Binding, Call, ErrorKind, Host, Raised, Run, stopped, usage_error};
 use datafusion::common::{DataFusionError, Result};
-use serde_json::json;
 
 use super::collection::LoadedCollection;
-use super::columns::LABEL;
 use super::complexes::{self, COMPLEXES, ComplexTable};
 use super::execution::{RunMonitor, rows, text_of};
 use super::given::pairs::{self, PAIRS, PairTable};
 use super::given::protocols::{self, PROTOCOL, PROTOCOLS};
 use super::graph::{LoadedGraph, RequiredParts};
 use super::item_table::{self, ITEMS, ItemTable};
-use super::items::{CLASSES, OwnedItems, classes_of};
 use super::jobs::{self, Given, JobRow, LABEL_OPTION, MODEL, OLDER_LABEL_OPTION, Reads};
 use super::notices::{FailedRuns, Notices};
-use super::pretraining::Standing;
 use super::provenance::{self, Provenance};
-use super::splits::ItemsError;
 use super::timed::graph_items::GraphItems;
+pub(super) use super::trained::{CompletedRun, Failure};
+use super::trained::{groups, train_jobs};
 use super::training_data::TrainingData;
 use crate::training::device::Place;
-use crate::{
-    EpochRecord, FanoutOrder, FeatureSource, Featureless, Outcome, Saved, SourceRecord, Status, Task, TrainError,
-    TrainOptions, file_name, reads_types, train,
-};
+use crate::{FanoutOrder, Featureless, Status, TrainOptions, reads_types};
 
 /// The column of the classes that a split leaves out.
 pub(super) const LEFT_OUT: &str = "left_out";
@@ -69,48 +62,6 @@ pub(super) trait Answer: Sync {
             }
         };
         self.fields(call).iter().map(column).collect()
-    }
-}
-
-/// A run that ended well.
-pub(super) struct CompletedRun {
-    pub items: OwnedItems,
-    pub outcome: Outcome,
-    /// The source of its features, never `auto`.
-    pub features: FeatureSource,
-    pub epochs: Vec<EpochRecord>,
-    /// The file of its parameters.
-    pub saved: Option<String>,
-    /// Where the job says otherwise than its protocol.
-    pub departures: Option<String>,
-    /// The model of the job, or of its protocol.
-    pub model: String,
-    /// The classes that the split leaves out.
-    pub left_out: Vec<String>,
-    /// What its parameters stand on, where its model is pre-trained.
-    pub standing: Option<Standing>,
-    pub start: Provenance,
-}
-
-/// Why a job has no figures.
-#[derive(Debug, Clone)]
-pub(super) struct Failure {
-    pub status: Status,
-    pub text: String,
-    /// The epochs before it failed.
-    pub epochs: Vec<EpochRecord>,
-    /// The model of the job, or of its protocol, where it is known.
-    pub model: Option<Box<str>>,
-    pub start: Provenance,
-}
-
-impl Failure {
-    fn new(status: Status, text: impl Into<String>) -> Self {
-        Self { status, text: text.into(), epochs: Vec::new(), model: None, start: Provenance::default() }
-    }
-
-    pub fn error(text: impl Into<String>) -> Self {
-        Self::new(Status::Error, text)
     }
 }
 
@@ -360,17 +311,19 @@ impl Execution<'_> {
         let (answer, call, host, place) = (self.answer, self.call, self.run.host(), self.place);
         let (done, rows) = mpsc::channel::<(&JobRow, RunColumns<'_>)>();
         let pool = Arc::clone(&self.run.kernels().pool);
-        std::thread::scope(|threads| {
+        let threads = pool.current_num_threads();
+        std::thread::scope(|scope| {
             // The jobs wait in the pool; this thread emits their rows.
-            threads.spawn(move || {
+            scope.spawn(move || {
                 pool.in_place_scope(|tasks| {
                     for (loaded, jobs) in graphs {
-                        for &job in *jobs {
+                        for group in groups(loaded, jobs, threads) {
                             let done = done.clone();
                             tasks.spawn(move |_| {
-                                if let Some(rows) = one(answer, call, loaded, job, place, host) {
+                                let runs = several(answer, call, loaded, &group, place, host).unwrap_or_default();
+                                for run in group.into_iter().zip(runs) {
                                     // The receiver is gone once the query has ended.
-                                    let _ = done.send((job, rows));
+                                    let _ = done.send(run);
                                 }
                             });
                         }
@@ -388,158 +341,59 @@ impl Execution<'_> {
     }
 }
 
-/// One run and its rows; `None` when the query has ended. A panic is a defect of ours and fails this job alone.
-fn one<'a>(
+/// Runs that are trained together and the rows of each; `None` when the query has ended. A panic is a defect of ours and fails one
+/// job alone.
+fn several<'a>(
     answer: &dyn Answer,
     call: &Call,
     loaded: &TrainingData,
-    job: &JobRow,
+    jobs: &[&JobRow],
     place: Place,
     host: &'a Host,
-) -> Option<RunColumns<'a>> {
+) -> Option<Vec<RunColumns<'a>>> {
+    type Done = std::result::Result<Option<Vec<ArrayRef>>, Failure>;
     host.check().ok()?;
-    let epochs = job.options.as_ref().map_or(0, |options| u64::from(options.epochs));
-    let monitor = RunMonitor::new(host, epochs);
-    let start = job.options.as_ref().map(|options| {
-        let read = loaded.content(options, job.label());
-        Provenance::now(job.choice.pairs.iter().fold(read, |read, pairs| read + pairs.hash()))
-    });
-    let start = start.unwrap_or_default();
-    let attempt = || -> std::result::Result<Option<Vec<ArrayRef>>, Failure> {
-        let Some(done) = train_one(loaded, job, place, start, &monitor)? else { return Ok(None) };
-        answer.rows(&done, call).map(Some).map_err(Failure::error)
+    let epochs = |job: &JobRow| job.options.as_ref().map_or(0, |options| u64::from(options.epochs));
+    let monitors: Vec<RunMonitor<'_>> = jobs.iter().map(|job| RunMonitor::new(host, epochs(job))).collect();
+    let start = |job: &&JobRow| {
+        let start = job.options.as_ref().map(|options| {
+            let read = loaded.content(options, job.label());
+            Provenance::now(job.choice.pairs.iter().fold(read, |read, pairs| read + pairs.hash()))
+        });
+        start.unwrap_or_default()
     };
-    let failed = |failure: Failure| {
-        let columns =
-            answer.failure(&Failure { start, model: job.model().map(String::into_boxed_str), ..failure.clone() }, call);
-        (columns, Some(failure.text))
+    let starts: Vec<Provenance> = jobs.iter().map(start).collect();
+    let attempt = || -> Vec<Done> {
+        let rows = |run: CompletedRun| answer.rows(&run, call).map_err(Failure::error);
+        let done = train_jobs(loaded, jobs, place, &starts, &monitors);
+        done.into_iter().map(|done| done.and_then(|done| done.map(rows).transpose())).collect()
     };
-    let (columns, failure) = match std::panic::catch_unwind(AssertUnwindSafe(attempt)) {
-        Ok(Ok(columns)) => (columns?, None),
-        Ok(Err(failure)) => failed(failure),
-        Err(_) => failed(Failure::error("the run failed by a defect of the engine, please report it")),
-    };
-    let bytes = columns.iter().map(|column| column.get_array_memory_size()).sum();
-    match Reservation::new(host, bytes) {
-        Ok(memory) => Some(RunColumns { columns, failure, _memory: Some(memory) }),
-        Err(Stopped::Cancelled) => None,
-        Err(Stopped::OutOfMemory(text)) => {
-            let (columns, failure) = failed(Failure::new(Status::OutOfMemory, text));
-            Some(RunColumns { columns, failure, _memory: None })
+    let done = match std::panic::catch_unwind(AssertUnwindSafe(attempt)) {
+        Ok(done) => done,
+        Err(_) if jobs.len() > 1 => {
+            let alone = jobs.iter().map(|job| several(answer, call, loaded, &[*job], place, host));
+            return alone.collect::<Option<Vec<_>>>().map(|runs| runs.into_iter().flatten().collect());
         }
-    }
-}
-
-fn train_one(
-    loaded: &TrainingData,
-    job: &JobRow,
-    place: Place,
-    start: Provenance,
-    monitor: &dyn Monitor,
-) -> std::result::Result<Option<CompletedRun>, Failure> {
-    let options = job.options.as_ref().map_err(Failure::error)?;
-    let stopped = |stopped: Stopped| match stopped {
-        Stopped::Cancelled => Ok(None),
-        Stopped::OutOfMemory(text) => Err(Failure::new(Status::OutOfMemory, text)),
+        Err(_) => vec![Err(Failure::error("the run failed by a defect of the engine, please report it"))],
     };
-    let _memory = match Reservation::new(monitor, loaded.bytes()) {
-        Ok(memory) => memory,
-        Err(reason) => return stopped(reason),
-    };
-    // The file and its numbers are held side by side while it is read.
-    let bytes = job.load.as_ref().and_then(|path| std::fs::metadata(path).ok()).map_or(0, |file| 2 * file.len());
-    let _file = match Reservation::new(monitor, usize::try_from(bytes).unwrap_or(usize::MAX)) {
-        Ok(memory) => memory,
-        Err(reason) => return stopped(reason),
-    };
-    let saved = job.load.as_deref().map(|path| Saved::read(Path::new(path))).transpose();
-    let saved = saved.map_err(|error| Failure::error(format!("load: {error}")))?;
-    let known = saved.as_ref().and_then(classes_of);
-    let items = match loaded.items(options, job.label(), &job.choice, known.as_deref(), monitor) {
-        Ok(items) => items,
-        Err(ItemsError::Error(text)) => return Err(Failure::error(text)),
-        Err(ItemsError::Stopped(reason)) => return stopped(reason),
-    };
-    if options.epochs > 0 && !items.is_held_out() {
-        return Err(Failure::error(
-            "the split leaves nothing labelled to validate or test: choose another split_scheme",
-        ));
-    }
-    // The file of a run names what it took for `auto`.
-    let features = items.as_items().input(options.features);
-    let options = &TrainOptions { features, ..options.clone() };
-    let former =
-        saved.as_ref().map(|saved| saved.with_shape(&job.job, saved.with_former_defaults(&job.job, options.clone())));
-    let former = former.transpose().map_err(|error| Failure::error(format!("load: {error}")))?;
-    let options = former.as_ref().unwrap_or(options);
-    let standing = loaded.standing(saved.as_ref(), options).map_err(Failure::error)?;
-    let mut description = description(job, options);
-    if loaded.is_of_items() {
-        // Items have no name: two tables of them make two files.
-        description["items"] = json!(start.graph_hash());
-    }
-    if let Some(pairs) = &job.choice.pairs {
-        description[PAIRS] = json!(pairs.hash().to_string());
-    }
-    if let Some(standing) = &standing {
-        SourceRecord::describe(&standing.sources, false, &mut description);
-    }
-    let file = job.save.as_deref().map(|folder| file_of(Path::new(folder), job, options, &description)).transpose()?;
-    let mut epochs = Vec::new();
-    let mut observe = |record: &EpochRecord| {
-        if options.every_figure {
-            epochs.push(record.clone());
+    let of_job = |((done, job), start): ((Done, &&JobRow), Provenance)| {
+        let failed = |failure: Failure| {
+            let model = job.model().map(String::into_boxed_str);
+            (answer.failure(&Failure { start, model, ..failure.clone() }, call), Some(failure.text))
+        };
+        let (columns, failure) = match done {
+            Ok(columns) => (columns?, None),
+            Err(failure) => failed(failure),
+        };
+        let bytes = columns.iter().map(|column: &ArrayRef| column.get_array_memory_size()).sum();
+        match Reservation::new(host, bytes) {
+            Ok(memory) => Some(RunColumns { columns, failure, _memory: Some(memory) }),
+            Err(Stopped::Cancelled) => None,
+            Err(Stopped::OutOfMemory(text)) => {
+                let (columns, failure) = failed(Failure::new(Status::OutOfMemory, text));
+                Some(RunColumns { columns, failure, _memory: None })
+            }
         }
     };
-    let outcome = match train(place, items.as_items(), saved.as_ref(), options, monitor, &mut observe) {
-        Ok(outcome) => outcome,
-        Err(TrainError::Cancelled) => return Ok(None),
-        Err(error) => {
-            let status = error.status().unwrap_or(Status::Error);
-            return Err(Failure { epochs, ..Failure::new(status, loaded.describe(&error)) });
-        }
-    };
-    if let Some(file) = &file {
-        if loaded.is_of_items() && options.task == Task::NodeClassification {
-            description[CLASSES] = json!(*items.names.classes);
-        }
-        let saved = Saved::new(&outcome.weights, description).write(file);
-        saved.map_err(|error| Failure::error(format!("save: {error}")))?;
-    }
-    let saved = file.map(|file| file.display().to_string());
-    let few = job.choice.least_items().map(|least| items.classes_below(least)).unwrap_or_default();
-    let left_out = few.into_iter().map(str::to_owned).collect();
-    let (departures, model) = (job.departures.clone(), job.job.model.clone());
-    Ok(Some(CompletedRun { items, outcome, features, epochs, saved, departures, model, left_out, standing, start }))
-}
-
-/// The file for a run's parameters. The folder is made now: a run whose result has no place need not start.
-fn file_of(
-    folder: &Path,
-    job: &JobRow,
-    options: &TrainOptions,
-    description: &serde_json::Value,
-) -> std::result::Result<PathBuf, Failure> {
-    outside_databases(folder).map_err(|what| Failure::error(format!("save: {what}")))?;
-    std::fs::create_dir_all(folder)
-        .map_err(|error| Failure::error(format!("save: the folder {} cannot be made: {error}", folder.display())))?;
-    let items = description.get("items").map_or("", |_| ITEMS);
-    let graph = job.graph.as_deref().unwrap_or(items);
-    Ok(folder.join(file_name(graph, &options.model, options.seed, description)))
-}
-
-/// The run in the header of its file.
-fn description(job: &JobRow, options: &TrainOptions) -> serde_json::Value {
-    let mut text = json!({
-        "engine": env!("CARGO_PKG_VERSION"),
-        "graph": job.graph,
-        "split_scheme": job.choice.scheme,
-        "split": job.choice.split,
-        "load": job.load,
-        "options": options,
-    });
-    if job.label() != LABEL {
-        text["label"] = json!(job.label());
-    }
-    text
+    done.into_iter().zip(jobs).zip(starts).map(of_job).collect()
 }

@@ -52,7 +52,9 @@ pub fn train() -> Function {
         .returns(
             "the job's columns, status, error, test_accuracy, val_accuracy and so on with macro_f1, f1, auc, ap, mae, mse, rmse, r2; \
              best_epoch, epochs_run, parameters, train_seconds, test_seconds, peak_memory (bytes), device, input_features (what \
-             the option features was, auto as what it stood for); with save also saved, the path of the file; with draw, or kshot:k/all for \
+             the option features was, auto as what it stood for), trained_together (how many runs were trained side by side as one, this one \
+             among them: those of one graph, features, model and widths that differ in seed, lr, weight_decay, dropout or split; \
+             each has the figures that it has alone); with save also saved, the path of the file; with draw, or kshot:k/all for \
              all jobs, left_out, the classes that have fewer than k items; with a protocol its name and the model, where the jobs have no such \
              column, and departures, what the job says otherwise than the protocol; with load also sources and source_hashes, the graphs that \
              the loaded encoder was pre-trained on with the hashes of their edges and features, and target_hash, the same of the job's graph \
@@ -105,6 +107,7 @@ impl Answer for Train {
         fields.extend(["train_seconds", "test_seconds"].map(|name| field(name, DataType::Float64)));
         fields.push(field("peak_memory", DataType::Int64));
         fields.extend(["device", "input_features"].map(|name| field(name, DataType::Utf8)));
+        fields.push(field("trained_together", DataType::Int64));
         fields.extend(saves(call).then(|| field("saved", DataType::Utf8)));
         fields.extend(leaves_out(call).then(|| field(LEFT_OUT, DataType::Utf8)));
         fields.extend(protocols::of_all(call).map(|_| field(PROTOCOL, DataType::Utf8)));
@@ -129,6 +132,7 @@ impl Answer for Train {
         columns.push(integer(outcome.peak_memory as i64));
         columns.push(text(Some(outcome.device)));
         columns.push(text(Some(&run.features.to_string())));
+        columns.push(integer(outcome.trained_together as i64));
         columns.extend(saves(call).then(|| text(run.saved.as_deref())));
         match (leaves_out(call), run.left_out.as_slice()) {
             (true, []) => columns.push(text(None)),

@@ -188,7 +188,7 @@ impl Objective for GraphObjective<'_> {
         let d_weights = &mut step.d_head[weights.clone()];
         let left = Left { dropout, ..Left::new(pooled, k) };
         dense::transposed_product(graphs, left, d_logits, stride, partials, d_weights, monitor)?;
-        let then = Then::Gate(Gate { output: &pooled[..], activation: Activation::Identity, dropout });
+        let then = Then::Gate(Gate { output: &pooled[..], activation: Activation::Identity, dropout: dropout.into() });
         let (left, head) = (Left::new(d_logits, stride), &step.outputs.head[weights]);
         dense::product_by_transposed(graphs, left, head, k, transposed, then, d_pooled, monitor)?;
         let (graph_of, starts) = (&self.graph_of, &set.starts);

@@ -15,6 +15,7 @@ mod population;
 mod products;
 mod sampled;
 mod steps;
+mod together;
 mod training;
 pub(crate) mod typed;
 mod weights;

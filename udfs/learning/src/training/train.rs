@@ -6,83 +6,28 @@ use std::time::Instant;
 use bonnet_graph::{Digraph, Graph, Monitor, Reservation};
 
 use crate::data::{
-    ComplexSet, EdgeWeights, Features, GraphData, GraphTypes, ItemInput, Part, Split, Standardization, features,
+    ComplexSet, EdgeWeights, Features, GraphData, GraphTypes, ItemInput, Split, Standardization, features,
     with_encodings,
 };
 use crate::ground::random::key;
-use crate::ground::{Layout, Matrix, OptionError, SaveError, TrainError};
+use crate::ground::{Layout, OptionError, SaveError, TrainError};
 use crate::models::foundation::{self, Foundation};
 use crate::models::{ModelSpec, Problem, registry};
 use crate::network::{Messages, Model, Relations};
 use crate::optimizer::schedule::Schedule;
-use crate::options::{FeatureSource, Normalize, SelectBy, TrainOptions, Value};
-use crate::tasks::metrics::{FigureSet, Metrics};
-use crate::tasks::{
-    ComplexObjective, GraphObjective, LinkObjective, NodeObjective, NodeValuesObjective, Objective, Outputs,
-};
+use crate::options::{FeatureSource, Normalize, TrainOptions, Value};
+use crate::tasks::{ComplexObjective, GraphObjective, LinkObjective, NodeObjective, NodeValuesObjective, Objective};
 use crate::training::adapted::Adapted;
 use crate::training::around::Around;
-use crate::training::backend::{Backend, CpuBackend, EpochFigures, Setup};
+use crate::training::backend::{Backend, CpuBackend, Setup};
 use crate::training::batched::Batched;
 use crate::training::device::{Lease, Place, TensorBackend};
 use crate::training::items::{Items, check};
+use crate::training::outcome::{EpochRecord, Outcome};
+use crate::training::progress::{Progress, Ran};
 use crate::training::sampled::Sampled;
-use crate::training::saved::{Saved, named};
+use crate::training::saved::Saved;
 use crate::training::solved::solved;
-
-/// The losses and figures of an epoch: a row of a training curve.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EpochRecord {
-    /// Counted from 1.
-    pub epoch: u32,
-    /// The training loss before the step, with dropout.
-    pub train_loss: f64,
-    /// The validation loss after the step, without class weights; none without validation items.
-    pub val_loss: Option<f64>,
-    /// The validation figures after the step: the accuracy where there are classes, and the figure that selects; every one
-    /// if [`TrainOptions::every_figure`].
-    pub val: Metrics,
-    /// The same test figures after the step, if [`TrainOptions::test_each_epoch`].
-    pub test: Metrics,
-    /// Whether this is the best epoch so far.
-    pub selected: bool,
-}
-
-/// The result of a run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
-    /// The selected epoch, counted from 1; the last one where there are no validation items, 0 where no epoch ran.
-    pub best_epoch: u32,
-    /// The number of epochs that ran.
-    pub epochs_run: u32,
-    /// The figures of the validation part in the selected epoch.
-    pub val: Metrics,
-    /// The figures of the test part in the selected epoch.
-    pub test: Metrics,
-    /// The number of parameters.
-    pub parameters: usize,
-    /// Seconds of preparation and training, validation included.
-    pub train_seconds: f64,
-    /// Seconds of the final pass over all nodes and its figures.
-    pub test_seconds: f64,
-    /// The bytes that the run reserved, and those that it held on a device.
-    pub peak_memory: usize,
-    /// The device of the run: `cpu` or `cuda`.
-    pub device: &'static str,
-    /// The outputs of the selected epoch, a row an item: for every node, or every graph, the logits of the classes; for
-    /// every pair of [`crate::LinkSplit::pairs`] its logit; for every node or graph of a regression its value.
-    pub logits: Matrix,
-    /// Vectors of the selected epoch, if [`TrainOptions::keep_embeddings`]: the last hidden representation of every node
-    /// (none for a model of one layer); in link prediction the output of every node, in graph tasks the pooled outputs of
-    /// every graph.
-    pub embeddings: Option<Matrix>,
-    /// Where the embeddings are points of a curved space, or of a product: the metric of their coordinates with its
-    /// curvatures, as `embedding_distortion` takes it ([`crate::spaces::Space::text`]).
-    pub geometry: Option<String>,
-    /// The selected parameters: name, rows, columns, values row by row. Behind them the means and deviations of the features,
-    /// where these are standardised.
-    pub weights: Vec<(String, Matrix)>,
-}
 
 /// Trains a model and gives the figures of its best epoch. The same arguments give the same outcome, seconds apart, for
 /// any number of threads. Parameters start as drawn from the seed, or as `start` holds them.
@@ -421,88 +366,28 @@ impl<'a> Training<'a> {
         clock: Instant,
     ) -> Result<Outcome, TrainError> {
         let Self { options, monitor, observe, .. } = self;
-        let n_outputs = objective.n_outputs();
         let schedule = Schedule { warmup: options.warmup, epochs: options.epochs, decay: options.schedule };
-
-        let (mut best_epoch, mut improved, mut best) = (0, 0, None::<(f64, f64)>);
-        let mut epochs_run = 0;
+        let mut progress = Progress::default();
         monitor.expect(u64::from(options.epochs));
         for epoch in 1..=options.epochs {
-            let diverged = |part, loss| TrainError::Diverged { part, epoch, loss, lr: options.lr };
             let fresh = objective.begin(epoch);
-            let EpochFigures { train_loss, val_loss, val, test } =
-                backend.epoch(objective, epoch, fresh, schedule.factor(epoch))?;
-            let mut record = EpochRecord { epoch, train_loss, val_loss, val, test, selected: false };
-            epochs_run = epoch;
-            match record.val_loss {
-                None => (best_epoch, record.selected) = (epoch, true),
-                Some(loss) if !loss.is_finite() => return Err(diverged("validation", loss)),
-                Some(loss) => {
-                    let figure = figure(options.select_by, &record);
-                    let better = best.is_none_or(|(best, _)| figure > best);
-                    if better {
-                        improved = epoch;
-                    }
-                    if better || best.is_some_and(|(best, best_loss)| figure == best && loss < best_loss) {
-                        best = Some((figure, loss));
-                        (best_epoch, record.selected) = (epoch, true);
-                    }
-                }
-            }
+            let figures = backend.epoch(objective, epoch, fresh, schedule.factor(epoch))?;
+            let (record, ends) = progress.record(options, epoch, figures)?;
             if record.selected {
                 backend.keep()?;
             }
             observe(&record);
             monitor.advance(1);
-            if options.patience.is_some_and(|patience| record.val_loss.is_some() && epoch - improved >= patience) {
+            if ends {
                 monitor.advance(u64::from(options.epochs - epoch));
                 break;
             }
         }
         let train_seconds = clock.elapsed().as_secs_f64();
-
-        let clock = Instant::now();
         let (device, parameters) = (backend.device(), backend.parameters());
+        let ran = Ran { device, parameters, train_seconds, last: Instant::now(), together: 1 };
         let last = backend.finish(&mut reservation)?;
-        // The outcome holds at most one row of outputs a node, and its embedding.
-        reservation.grow(4 * n * n_outputs)?;
-        let (of_model, head) = last.parameters.split_at(last.layout.stored());
-        let outputs = Outputs { nodes: last.outputs, head };
-        let (_, val) = objective.score(Part::Val, outputs, FigureSet::All, monitor)?;
-        let (_, test) = objective.score(Part::Test, outputs, FigureSet::All, monitor)?;
-        let predictions = objective.predictions(outputs, monitor)?;
-        let embeddings = match options.keep_embeddings {
-            true => {
-                reservation.grow(4 * n * last.embedding.map_or(n_outputs, |(_, columns)| columns.len()))?;
-                objective.embeddings(last.outputs, last.embedding, monitor)?
-            }
-            false => None,
-        };
-        let (embeddings, geometry) = match (embeddings, last.space) {
-            (Some(rows), Some(space)) if !options.task.is_of_graphs() => {
-                reservation.grow(4 * n * (space.columns() + space.factors.len()))?;
-                let (points, text) = space.points(&rows);
-                (Some(points), text)
-            }
-            (embeddings, _) => (embeddings, None),
-        };
-        let mut weights = named(last.layout, of_model);
-        weights.extend(named(objective.head(), head));
-        Ok(Outcome {
-            best_epoch,
-            epochs_run,
-            val,
-            test,
-            parameters: parameters + objective.head().parameters(),
-            train_seconds,
-            test_seconds: clock.elapsed().as_secs_f64(),
-            peak_memory: reservation.bytes() + last.beside,
-            device,
-            logits: predictions,
-            embeddings,
-            geometry,
-            weights,
-        })
+        progress.outcome((options, monitor), objective, (last, n), ran, reservation)
     }
 }
 
@@ -561,7 +446,7 @@ fn along(
 
 /// The input of the first layer, from a source that is not `auto`, with its encodings; graph g of a union has the nodes
 /// `starts[g]..starts[g + 1]`.
-fn prepare(
+pub(super) fn prepare(
     graph: &Graph,
     starts: Option<&[u32]>,
     (given, source): (&Arc<Features>, FeatureSource),
@@ -576,19 +461,3 @@ fn prepare(
 
 /// Separates the initial values of a task's parameters from those of the model.
 const HEAD: u64 = 9;
-
-/// The figure that selects, larger being better. A figure that is not defined is the worst.
-fn figure(select_by: SelectBy, record: &EpochRecord) -> f64 {
-    let figure = match select_by {
-        SelectBy::Accuracy => record.val.accuracy,
-        SelectBy::MacroF1 => record.val.macro_f1,
-        SelectBy::F1 => record.val.f1,
-        SelectBy::Auc => record.val.auc,
-        SelectBy::Ap => record.val.ap,
-        SelectBy::Mae => record.val.mae.map(|error| -error),
-        SelectBy::Mse => record.val.mse.map(|error| -error),
-        SelectBy::Loss => record.val_loss.map(|loss| -loss),
-        SelectBy::Last => Some(f64::from(record.epoch)),
-    };
-    figure.unwrap_or(f64::NEG_INFINITY)
-}

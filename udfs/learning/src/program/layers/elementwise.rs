@@ -32,6 +32,10 @@ impl Layer for Elementwise {
         false
     }
 
+    fn takes_runs(&self) -> bool {
+        true
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         finish_rows(pass.rows(), pass.input(0), pass.width(), pass.finish(), out, pass.monitor)
     }

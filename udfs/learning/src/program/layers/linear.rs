@@ -4,8 +4,10 @@ use bonnet_graph::Stopped;
 use candle_core::Tensor;
 
 use super::super::{Backward, Forward, InputFeatures, Layer, Prepare, Prepared, Scratch, Shapes, Tensors};
+use crate::data::Features;
 use crate::kernels::dense::{self, Left, Then};
 use crate::kernels::elementwise::Finish;
+use crate::network::Input;
 
 /// `x W`.
 #[derive(Debug)]
@@ -29,33 +31,39 @@ impl Layer for Linear {
         false
     }
 
+    fn takes_runs(&self) -> bool {
+        true
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
-        let (k, then) = (pass.input_axis(0).stride(), Then::Finish(pass.finish()));
-        dense::product(
-            pass.rows(),
-            Left::new(pass.input(0), k),
-            pass.parameter(0),
-            pass.width(),
-            then,
-            out,
-            pass.monitor,
-        )
+        let (set, k, n) = (pass.rows(), pass.input_axis(0).stride(), pass.axis().stride());
+        for strip in pass.strips() {
+            let (x, then) = (Left::beside(pass.input(0), k, strip), Then::Finish(pass.finish_of(strip.run)));
+            dense::product_beside(set, x, pass.parameter_of(strip.run, 0), n, then, strip, out, pass.monitor)?;
+        }
+        Ok(())
     }
 
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {
         let f = pass.forward;
-        let (set, k, n) = (f.rows(), f.input_axis(0).stride(), f.width());
-        pass.parameter_gradient(0, |out, partials, _| {
-            dense::transposed_product(set, Left::new(f.input(0), k), d_out, n, partials, out, f.monitor)
-        })?;
+        let (set, k, n) = (f.rows(), f.input_axis(0).stride(), f.axis().stride());
+        for strip in f.strips() {
+            let x = Left::beside(f.input(0), k, strip);
+            pass.parameter_gradient_of(strip.run, 0, |out, partials, _| {
+                dense::transposed_product_beside(set, x, d_out, n, strip, partials, out, f.monitor)
+            })?;
+        }
         let Some(mut d_x) = pass.gradient(0) else { return Ok(()) };
         let then = match d_x.add {
             true => Then::Add,
             false => pass.gate(0).map_or(Then::Finish(Finish::NOTHING), Then::Gate),
         };
         let (_, transposed) = pass.scratch();
-        let (left, out) = (Left::new(d_out, n), &mut d_x.values);
-        dense::product_by_transposed(set, left, f.parameter(0), k, transposed, then, out, f.monitor)
+        for strip in f.strips() {
+            let (d_z, w, out) = (Left::beside(d_out, n, strip), f.parameter_of(strip.run, 0), &mut d_x.values);
+            dense::product_by_transposed_beside(set, d_z, w, k, strip, transposed, then, out, f.monitor)?;
+        }
+        Ok(())
     }
 }
 
@@ -88,20 +96,47 @@ impl Layer for FeatureLinear {
         false
     }
 
+    fn takes_runs(&self) -> bool {
+        true
+    }
+
+    fn reads_side_by_side(&self, features: &[Input]) -> bool {
+        matches!(features[self.features.number].features(), Features::Sparse(_))
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
-        let (input, mask) = (pass.features(self.features), pass.mask(self.features.dropout));
-        input.product(pass.rows(), pass.parameter(0), pass.width(), mask, pass.finish(), out, pass.monitor)
+        let (input, dropout, set) = (pass.features(self.features), self.features.dropout, pass.rows());
+        if let (Features::Dense { columns, values }, 2..) = (input.features(), pass.runs()) {
+            for strip in pass.strips() {
+                let x = Left { dropout: pass.mask_of(strip.run, dropout), ..Left::new(values, *columns) };
+                let (w, then) = (pass.parameter_of(strip.run, 0), Then::Finish(pass.finish_of(strip.run)));
+                dense::product_beside(set, x, w, pass.axis().stride(), then, strip, out, pass.monitor)?;
+            }
+            return Ok(());
+        }
+        let (weights, masks) = (pass.parameter_of_all(0), pass.masks(dropout));
+        input.product(set, weights, pass.width(), masks, pass.finish(), out, pass.monitor)
     }
 
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {
         let f = pass.forward;
-        let (input, mask) = (f.features(self.features), f.mask(self.features.dropout));
+        let (input, dropout, set) = (f.features(self.features), self.features.dropout, f.rows());
+        if let (Features::Dense { columns, values }, 2..) = (input.features(), f.runs()) {
+            for strip in f.strips() {
+                let x = Left { dropout: f.mask_of(strip.run, dropout), ..Left::new(values, *columns) };
+                pass.parameter_gradient_of(strip.run, 0, |out, partials, _| {
+                    let n = f.axis().stride();
+                    dense::transposed_product_beside(set, x, d_out, n, strip, partials, out, f.monitor)
+                })?;
+            }
+            return Ok(());
+        }
         let transposed = match f.prepared() {
             Prepared::Features(transposed) => Some(&**transposed),
             _ => None,
         };
-        pass.parameter_gradient(0, |out, partials, _| {
-            input.gradient(f.rows(), transposed, d_out, f.width(), mask, partials, out, f.monitor)
+        pass.parameter_gradient_of_all(0, |out, partials| {
+            input.gradient(set, transposed, d_out, f.width(), f.masks(dropout), partials, out, f.monitor)
         })
     }
 }

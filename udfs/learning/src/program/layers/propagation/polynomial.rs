@@ -12,7 +12,9 @@ use crate::kernels::propagate::{Base, Power, Propagate};
 use crate::network::Operator;
 use crate::program::layers::add_rows;
 use crate::program::reach::{needs_itself, needs_sources};
-use crate::program::{Backward, Builder, Forward, Layer, Parameter, Prepare, Prepared, Scratch, Shapes, Slot, Tensors};
+use crate::program::{
+    Backward, Builder, Forward, Grow, Layer, Parameter, Prepare, Prepared, Scratch, Shapes, Slot, Tensors,
+};
 
 /// `sum over k of c_k P^k x`. Forward by Horner's rule; backward along the powers, since each has its share in the gradient
 /// of its coefficient: neither keeps more than two of them.
@@ -24,6 +26,8 @@ struct Polynomial {
     learnt: bool,
     /// The last two powers, rows as wide as those of x.
     room: [Vec<f32>; 2],
+    /// The runs for which there is room.
+    runs: usize,
 }
 
 impl Builder<'_, '_> {
@@ -63,6 +67,7 @@ impl Builder<'_, '_> {
             coefficients,
             learnt: learnt.is_some(),
             room: [self.zeros(len)?, self.zeros(len)?],
+            runs: 1,
         };
         Ok(self.like(layer, &[x], learnt.as_slice()))
     }
@@ -120,6 +125,15 @@ impl Layer for Polynomial {
 
     fn finishes(&self) -> bool {
         true
+    }
+
+    fn takes_runs(&self) -> bool {
+        !self.learnt
+    }
+
+    fn set_runs(&mut self, runs: usize, grow: &mut Grow<'_>) -> Result<(), Stopped> {
+        let len = runs * self.room[0].len() / std::mem::replace(&mut self.runs, runs);
+        self.room.iter_mut().try_for_each(|room| grow(room, len))
     }
 
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {

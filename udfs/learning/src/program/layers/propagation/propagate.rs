@@ -56,6 +56,10 @@ impl Layer for Propagation {
         false
     }
 
+    fn takes_runs(&self) -> bool {
+        true
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let base = if pass.n_inputs() == 2 { Base::Rows(pass.input(1), self.factor) } else { Base::Zero };
         let (x, width, finish) = (pass.input(0), pass.width(), pass.finish());

@@ -56,20 +56,32 @@ impl Layer for PropagateBeside {
         false
     }
 
+    fn takes_runs(&self) -> bool {
+        true
+    }
+
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
-        let (matrix, x, width, finish) = (self.operator.csr(), pass.input(0), pass.width(), pass.finish());
-        let product =
-            Product { matrix, mask: Mask::None, x, stride: 2 * width, width, own: Own::Columns(width), finish };
-        product.run(pass.rows(), out, pass.monitor)
+        let (matrix, width) = (self.operator.csr(), pass.axis().stride());
+        for strip in pass.strips() {
+            let (x, stride) = (&pass.input(0)[strip.run * 2 * width..], strip.of * 2 * width);
+            let (mask, own, finish) = (Mask::None, Own::Columns(width), pass.finish_of(strip.run));
+            let product = Product { matrix, mask, x, stride, width, own, finish };
+            product.run_beside(pass.rows(), strip, out, pass.monitor)?;
+        }
+        Ok(())
     }
 
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {
         let Prepared::Transposed(transposed) = pass.forward.prepared() else { return Ok(()) };
-        let (f, width) = (pass.forward, pass.forward.width());
+        let (f, width) = (pass.forward, pass.forward.axis().stride());
         let Some(mut d_x) = pass.gradient_everywhere(0) else { return Ok(()) };
         let own = if d_x.add { Own::Output } else { Own::Nothing };
         let (matrix, finish) = (transposed.csr(), Finish::NOTHING);
-        let back = Product { matrix, mask: Mask::None, x: d_out, stride: width, width, own, finish };
-        back.run_beside_copy(f.input_rows(0), f.rows(), &mut d_x.values, f.monitor)
+        for strip in f.strips() {
+            let (mask, x, stride) = (Mask::None, &d_out[strip.run * width..], strip.of * width);
+            let back = Product { matrix, mask, x, stride, width, own, finish };
+            back.run_beside_copy(f.input_rows(0), f.rows(), strip, &mut d_x.values, f.monitor)?;
+        }
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use candle_core::Tensor;
 use crate::ground::{Axis, Initial};
 use crate::kernels::RowSet;
 use crate::kernels::dense::{self, Left, Then};
-use crate::kernels::elementwise::{Activation, Finish, column_sums};
+use crate::kernels::elementwise::{Finish, column_sums};
 use crate::program::{Backward, Builder, Forward, Layer, Scratch, Shapes, Slot, Tensors};
 
 /// `x_r W_k + b_k` with `k = r` modulo the number of orders.
@@ -63,7 +63,7 @@ impl Layer for OrderAffine {
         let (weights, biases) = (pass.parameter(0), pass.parameter(1));
         for (order, set) in self.sets(pass.rows()).iter().enumerate() {
             let bias = Some(&biases[order * n..][..n]);
-            let then = Then::Finish(Finish { bias, activation: Activation::Identity, dropout: None });
+            let then = Then::Finish(Finish { bias, ..Finish::NOTHING });
             dense::product(set, Left::new(x, k), &weights[order * k * n..][..k * n], n, then, out, pass.monitor)?;
         }
         Ok(())
