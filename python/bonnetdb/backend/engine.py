@@ -21,8 +21,14 @@ class Own:
                 self.session = Session()
             return self.session
 
+    def close(self):
+        """Ends the engine before a fork: the places of its waiting threads would be followed in the process below, where these
+        threads are not (Amanieu/parking_lot#515), and crash it. It is opened again when it is next needed."""
+        with self.lock:
+            self.session = None
+
     def forget(self):
-        """Leaves the engine to the process above: a fork has its locks, but none of its threads to wait for at its end."""
+        """Leaves an engine that was at work during the fork to the process above: there are none of its threads to wait for."""
         if self.session is not None:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self.session))
         self.__init__()
@@ -30,7 +36,7 @@ class Own:
 
 OWN = Own()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=OWN.forget)
+    os.register_at_fork(before=OWN.close, after_in_child=OWN.forget)
 
 
 def run(query, tables):
