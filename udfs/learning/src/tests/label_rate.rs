@@ -86,7 +86,7 @@ fn accuracy(mut data: GraphData, model: &str, rate: f64) -> f64 {
 
 #[test]
 fn given_classes_teach_what_is_there_and_nothing_where_nothing_is() {
-    for model in ["gcn", "h2g_former"] {
+    for model in ["gcn", "hgt"] {
         let (without, with) = (accuracy(planted(900, true), model, 0.0), accuracy(planted(900, true), model, 0.5));
         assert!(with > 0.55 && with > without + 0.2, "{model}: {with} with labels, {without} without");
         // Labels that hang on nothing: a third, within four deviations of a part of 154.

@@ -193,7 +193,9 @@ fn sums_over_sampled_neighbours_estimate_those_over_all_without_bias() {
 #[test]
 fn sampled_training_learns_about_as_well() {
     let data = planted(450, true);
-    for mut job in sampled_jobs() {
+    // One of each kind: that a step on all neighbours is one on the whole graph is tested of every model.
+    let of_each_kind = ["gcn", "graphsage", "gat", "appnp", "r_gcn", "hgt"];
+    for mut job in sampled_jobs().into_iter().filter(|job| of_each_kind.contains(&job.model.as_str())) {
         job = job.with("hidden", 16).with("normalize", "row");
         job.set("epochs", 100);
         let whole = outcome(&data, &job).test.accuracy.unwrap();
