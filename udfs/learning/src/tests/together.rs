@@ -4,10 +4,8 @@ use std::sync::atomic::Ordering;
 
 use super::training::Host;
 use super::*;
+use crate::training::SIDE_BY_SIDE;
 use crate::{Run, most_together, together_key, train, train_together};
-
-/// The models whose layers take several runs.
-const MODELS: [&str; 6] = ["gcn", "graphsage", "appnp", "sgc", "mlp", "mlp1"];
 
 type Recorded = (Result<Outcome, TrainError>, Vec<EpochRecord>);
 /// The same with the text of an error, since a loss that is no number equals none.
@@ -72,7 +70,7 @@ fn each_of_several_runs_has_the_bits_that_it_has_alone() {
     for sparse in [true, false] {
         let data = planted(700, sparse);
         let split = split(&data);
-        for model in MODELS {
+        for model in SIDE_BY_SIDE {
             for (hidden, optimizer) in [(5, "adam"), (16, "adamw"), (30, "sgd")] {
                 let job = Job::new(model).with("hidden", hidden).with("optimizer", optimizer).with("epochs", 5);
                 let job = job.with("clip", 1.0).with("warmup", 2).with("class_weights", "balanced");
@@ -119,7 +117,7 @@ fn runs_of_other_splits_are_side_by_side_where_they_need_few_more_rows() {
     let data = planted(600, true);
     let drawn = |scheme: &str, seed| scheme.parse::<SplitScheme>().unwrap().split(&data, seed).unwrap();
     let options = various(&Job::new("gcn").with("hidden", 8).with("epochs", 5));
-    for (scheme, side_by_side) in [("random:60/20/20", true), ("kshot:2", false)] {
+    for (scheme, side_by_side) in [("random:60/20/20", true), ("kshot:2/all", false)] {
         let splits: Vec<Split> = (0..5).map(|seed| drawn(scheme, seed)).collect();
         let runs: Vec<_> =
             splits.iter().zip(&options).map(|(split, run)| (Items::Nodes(&data, split), run.clone())).collect();
@@ -170,10 +168,18 @@ fn what_is_not_shared_is_trained_alone() {
     // A program knows the masks of the option dropout by their probability.
     let appnp = |dropout: f64| key(&Job::new("appnp").with("alpha", 0.3).with("dropout", dropout));
     assert!(appnp(0.3) != appnp(0.4) && appnp(0.4) == appnp(0.5));
-    // A model whose layers do not take several runs, two of a kind.
-    let gat = resolved(&Job::new("gat").with("hidden", 4).with("epochs", 2));
-    let runs = [1, 2].map(|seed| (Items::Nodes(&data, &split), TrainOptions { seed, ..gat.clone() }));
-    assert_eq!(compare(&runs, "gat"), [1, 1]);
+    // A model whose layers do not take several runs.
+    assert_eq!(key(&Job::new("gat")), None);
+}
+
+#[test]
+fn the_models_whose_layers_take_several_runs_are_those_that_are_named() {
+    let data = planted(60, true);
+    for job in jobs() {
+        let options = job.resolve().unwrap();
+        let takes = Bench::new(&data, &options, &[0, 1, 2]).model.takes_runs();
+        assert_eq!(takes, SIDE_BY_SIDE.contains(&options.model.as_str()), "{}", options.model);
+    }
 }
 
 #[test]
@@ -204,5 +210,61 @@ fn memory_decides_how_many_are_side_by_side_and_a_cancelled_call_ends_them_all()
     for checks in [0, 20, 150] {
         let outcomes = together(&runs, &Host::new(usize::MAX, checks));
         assert!(outcomes.iter().all(|(outcome, _)| matches!(outcome, Err(TrainError::Cancelled))), "{checks} checks");
+    }
+}
+
+/// Cora's size: words and edges that are few for most and many for some, the sizes of the public split.
+fn of_citations() -> GraphData {
+    let (nodes, words, mut stream) = (2708, 1433, Stream::new(key(&[1])));
+    let mut skewed = |n: usize| (n as f64 * stream.uniform().powi(2)) as u32;
+    let edges: Vec<(u32, u32)> = (0..5278).map(|i| (skewed(nodes), (i % nodes) as u32)).collect();
+    let (mut offsets, mut columns) = (vec![0], Vec::new());
+    for _ in 0..nodes {
+        let mut own: Vec<u32> = (0..18).map(|_| skewed(words)).collect();
+        own.sort_unstable();
+        own.dedup();
+        columns.extend(own);
+        offsets.push(columns.len());
+    }
+    let values = vec![1.0; columns.len()];
+    let features = Features::Sparse(SparseRows::new(words, offsets, columns, values).unwrap());
+    let labels = (0..nodes).map(|v| Some((v % 7) as u32)).collect();
+    GraphData::new(Graph::from_edges(nodes, &edges), features, labels, 7).unwrap()
+}
+
+/// Seconds of processor that this program has used, in hundredths.
+fn processor() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    fields[11].parse::<f64>().unwrap() / 100.0
+}
+
+/// `cargo test -p bonnet-dependencies --lib -p bonnet-learning -- --ignored --nocapture processor_time`: milliseconds of an epoch
+/// of a run, by how many are side by side; four learning rates of each seed, then seeds alone.
+#[test]
+#[ignore = "a measurement"]
+fn processor_time_of_runs_side_by_side() {
+    let data = of_citations();
+    let range = |from: u32, to: u32| (from..to).collect::<Vec<u32>>();
+    let split = Split::given(&data, &range(0, 140), &range(140, 640), &range(1708, 2708)).unwrap();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    for (model, hidden) in
+        [("gcn", 16), ("gcn", 64), ("gcn", 32), ("sgc", 64), ("appnp", 16), ("mlp", 16), ("graphsage", 16)]
+    {
+        for rates in [4, 1] {
+            let base = Job::new(model).with("hidden", hidden).with("epochs", 60).with("normalize", "row");
+            let run = |run: i64| {
+                let job = base.clone().with("seed", run / rates).with("lr", 0.004 * (1 + run % rates) as f64);
+                (Items::Nodes(&data, &split), job.resolve().unwrap())
+            };
+            let runs: Vec<_> = (0..16).map(run).collect();
+            print!("{model} {hidden}, {rates} rates a seed:");
+            for size in [1, 2, 4, 8, 16] {
+                let before = processor();
+                pool.install(|| runs.chunks(size).for_each(|runs| drop(together(runs, &Unmonitored))));
+                print!("  {size}: {:.3}", (processor() - before) * 1e3 / (16.0 * 60.0));
+            }
+            println!();
+        }
     }
 }

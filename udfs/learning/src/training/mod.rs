@@ -24,6 +24,8 @@ pub use outcome::{EpochRecord, Outcome};
 pub use pretrain::{Pretrained, pretrain};
 pub use saved::{Saved, file_name};
 pub use stands_on::SourceRecord;
+#[cfg(test)]
+pub(crate) use together::SIDE_BY_SIDE;
 pub use together::{Run, most_together, together_key, train_together};
 pub use train::train;
 #[cfg(test)]

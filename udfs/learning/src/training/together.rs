@@ -48,8 +48,11 @@ const COLUMNS: usize = 64;
 /// The most runs side by side.
 const MOST: usize = 16;
 
+/// The models all of whose layers take several runs.
+pub(crate) const SIDE_BY_SIDE: [&str; 7] = ["appnp", "gcn", "graphsage", "mlp", "mlp1", "sgc", "tag"];
+
 /// How much more work the rows that runs of different splits need together may be than those of one of them.
-const MORE: f64 = 1.25;
+const MORE: f64 = 1.5;
 
 /// The number of runs with such options that are best trained together: 1 where the layers of one alone are wide.
 pub fn most_together(options: &TrainOptions) -> usize {
@@ -58,19 +61,15 @@ pub fn most_together(options: &TrainOptions) -> usize {
 }
 
 /// What runs that are trained together have in common: their options but seed, learning rate, decay and dropout. None of a run
-/// that is always trained alone: other tasks, samples, features or a scale of its own, types, encoders.
+/// that is always trained alone: other models and tasks, samples, classes as inputs, features or a scale of its own.
 pub fn together_key(options: &TrainOptions) -> Option<TrainOptions> {
-    let spec = registry::model(&options.model).ok()?;
-    let apart = options.task != Task::NodeClassification
+    let apart = !SIDE_BY_SIDE.contains(&options.model.as_str())
+        || options.task != Task::NodeClassification
         || options.epochs == 0
         || options.batch_nodes.is_some()
         || options.label_rate > 0.0
         || options.normalize == Normalize::Standard
-        || matches!(options.features, FeatureSource::Random(_))
-        || spec.reads_types()
-        || spec.is_pretrained()
-        || spec.reads_complexes()
-        || spec.is_solved();
+        || matches!(options.features, FeatureSource::Random(_));
     if apart {
         return None;
     }
