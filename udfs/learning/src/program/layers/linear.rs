@@ -106,7 +106,7 @@ impl Layer for FeatureLinear {
 
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let (input, dropout, set) = (pass.features(self.features), self.features.dropout, pass.rows());
-        if let (Features::Dense { columns, values }, 2..) = (input.features(), pass.runs()) {
+        if let (Features::Dense { columns, values }, true) = (input.features(), pass.is_side_by_side()) {
             for strip in pass.strips() {
                 let x = Left { dropout: pass.mask_of(strip.run, dropout), ..Left::new(values, *columns) };
                 let (w, then) = (pass.parameter_of(strip.run, 0), Then::Finish(pass.finish_of(strip.run)));
@@ -121,7 +121,7 @@ impl Layer for FeatureLinear {
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {
         let f = pass.forward;
         let (input, dropout, set) = (f.features(self.features), self.features.dropout, f.rows());
-        if let (Features::Dense { columns, values }, 2..) = (input.features(), f.runs()) {
+        if let (Features::Dense { columns, values }, true) = (input.features(), f.is_side_by_side()) {
             for strip in f.strips() {
                 let x = Left { dropout: f.mask_of(strip.run, dropout), ..Left::new(values, *columns) };
                 pass.parameter_gradient_of(strip.run, 0, |out, partials, _| {
