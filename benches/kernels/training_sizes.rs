@@ -1,7 +1,7 @@
 //! Training at the sizes of Cora and of ogbn-arxiv, on the CPU and, where there is one, on the GPU.
 
 use bonnet_learning::random::{Stream, key};
-use bonnet_learning::{Items, Place, SparseRows};
+use bonnet_learning::{EpochRecord, Items, Place, Run, SparseRows, most_together, train_together};
 
 use super::*;
 
@@ -66,6 +66,34 @@ pub(crate) fn cora(c: &mut Criterion) -> Result<()> {
                 });
             });
         });
+    }
+    group.finish();
+    together(c, &data, &split)
+}
+
+/// 32 runs of one thread, four learning rates of each seed: side by side, as the jobs of one call are, and one by one.
+fn together(c: &mut Criterion, data: &GraphData, split: &Split) -> Result<()> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    let mut group = c.benchmark_group("train_32_runs_of_50_epochs");
+    for (model, hidden) in [("gcn", 16), ("gcn", 64), ("sgc", 64), ("appnp", 16), ("mlp", 16), ("graphsage", 16)] {
+        let job = |run: i64| Job::new(model).with("hidden", hidden).with("epochs", 50).with("seed", run / 4);
+        let resolve = |run: i64| job(run).with("lr", 0.005 * (1 + run % 4) as f64).resolve();
+        let options: Vec<TrainOptions> = (0..32).map(resolve).collect::<std::result::Result<_, _>>()?;
+        let items = Items::Nodes(data, split);
+        for (how, size) in [("together", most_together(&options[0])), ("one_by_one", 1)] {
+            group.bench_function(BenchmarkId::new(format!("{model}_{hidden}"), how), |b| {
+                b.iter(|| {
+                    pool.install(|| {
+                        for options in options.chunks(size) {
+                            let mut ignore = vec![|_: &EpochRecord| {}; options.len()];
+                            let runs = options.iter().zip(&mut ignore);
+                            let run = |(options, observe)| Run { items, options, monitor: &Unmonitored, observe };
+                            train_together(Place::Cpu, runs.map(run).collect());
+                        }
+                    });
+                });
+            });
+        }
     }
     group.finish();
     Ok(())
