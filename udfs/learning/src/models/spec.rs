@@ -42,6 +42,9 @@ pub(crate) const TYPED: &str = "typed graphs";
 /// The family of the models that read no edges.
 pub(crate) const FEATURES_ALONE: &str = "feature-only";
 
+/// The model whose parameters are solved for.
+pub(crate) const SOLVED: &str = "ridge";
+
 /// The options of graphs that a model on complexes has no use for.
 const OF_GRAPHS: [&str; 11] = [
     "encodings",
@@ -101,7 +104,7 @@ impl ModelSpec {
 
     /// Whether the parameters are solved for at once, without steps: [`crate::models::baselines::ridge`].
     pub(crate) fn is_solved(&self) -> bool {
-        self.name == super::baselines::ridge::SPEC.name
+        self.name == SOLVED
     }
 
     /// Whether the model reads edges, of a graph or of complexes; features alone otherwise.

@@ -5,14 +5,14 @@ use rayon::prelude::*;
 
 use crate::data::Features;
 use crate::ground::{BuildError, OptionError};
-use crate::models::spec::{FEATURES_ALONE, reach};
+use crate::models::spec::{FEATURES_ALONE, SOLVED, reach};
 use crate::models::{ModelSpec, Problem};
 use crate::options::{COMMON, Defaults, OptionSpec};
 use crate::program::{Builder, Program};
 
 /// The registration.
 pub const SPEC: ModelSpec = ModelSpec {
-    name: "ridge",
+    name: SOLVED,
     family: FEATURES_ALONE,
     geometry: "euclidean",
     tasks: &["node_classification", "node_regression"],
