@@ -86,9 +86,13 @@ fn together(c: &mut Criterion, data: &GraphData, split: &Split) -> Result<()> {
                     pool.install(|| {
                         for options in options.chunks(size) {
                             let mut ignore = vec![|_: &EpochRecord| {}; options.len()];
-                            let runs = options.iter().zip(&mut ignore);
-                            let run = |(options, observe)| Run { items, options, monitor: &Unmonitored, observe };
-                            train_together(Place::Cpu, runs.map(run).collect());
+                            let runs = options.iter().zip(&mut ignore).map(|(options, observe)| Run {
+                                items,
+                                options,
+                                monitor: &Unmonitored,
+                                observe,
+                            });
+                            train_together(Place::Cpu, runs.collect());
                         }
                     });
                 });

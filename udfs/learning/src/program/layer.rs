@@ -82,7 +82,7 @@ pub trait Layer: Send + Debug {
         false
     }
 
-    /// Whether the passes of several runs read the parameters next to each other ([`Forward::parameter_of_all`]).
+    /// Whether the passes of several runs read the parameters next to each other.
     fn reads_side_by_side(&self, _features: &[Input]) -> bool {
         false
     }

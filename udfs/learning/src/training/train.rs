@@ -35,7 +35,7 @@ use crate::training::solved::solved;
 /// An epoch is one step on all training items (a step for each batch in graph tasks, and for each
 /// [`TrainOptions::batch_nodes`] training nodes where they are given), then the validation figures. The
 /// selected epoch has the best figure of `options.select_by`, among equals the lowest validation loss, then the earliest; by
-/// [`SelectBy::Last`] it is the last one, and no patience ends the run before.
+/// [`Last`](crate::SelectBy::Last) it is the last one, and no patience ends the run before.
 /// `observe` receives the record of every epoch as it ends.
 ///
 /// Time a step: O(layers * (edges * hidden + nodes * hidden^2) + entries of the features * hidden). Memory:
