@@ -230,7 +230,7 @@ impl<'a> Data<'a> {
         if method == Reduction::Pca {
             mean = vec![0.0; columns];
             for row in 0..rows {
-                entries(features, row, |column, x| mean[column] += x);
+                features.for_each_entry(row, |column, x| mean[column] += x);
             }
             mean.iter_mut().for_each(|sum| *sum /= rows.max(1) as f64);
         }
@@ -257,9 +257,9 @@ impl<'a> Data<'a> {
                 let row = &values[row * columns..][..*columns];
                 row.iter().zip(&self.mean).enumerate().for_each(|(c, (&x, mean))| add(c, f64::from(x) - mean));
             }
-            (features, true) => entries(features, row, add),
+            (features, true) => features.for_each_entry(row, add),
             (features, false) => {
-                entries(features, row, &mut add);
+                features.for_each_entry(row, &mut add);
                 self.mean.iter().enumerate().for_each(|(column, mean)| add(column, -mean));
             }
         }
@@ -305,7 +305,7 @@ impl<'a> Data<'a> {
     fn scatter(&self, row: usize, dense: &mut [f64], present: &mut Vec<usize>) {
         present.clear();
         let centred = matches!(self.features, Features::Dense { .. }) && !self.mean.is_empty();
-        entries(self.features, row, |column, x| {
+        self.features.for_each_entry(row, |column, x| {
             dense[column] = if centred { x - self.mean[column] } else { x };
             present.push(column);
         });
@@ -333,7 +333,7 @@ impl<'a> Data<'a> {
             let product = |j: usize| {
                 let mut sum = 0.0;
                 let centred = matches!(self.features, Features::Dense { .. }) && !self.mean.is_empty();
-                entries(self.features, j, |c, x| sum += dense[c] * if centred { x - self.mean[c] } else { x });
+                self.features.for_each_entry(j, |c, x| sum += dense[c] * if centred { x - self.mean[c] } else { x });
                 sum
             };
             Ok((0..n).map(product).collect::<Vec<f64>>())
@@ -357,7 +357,7 @@ impl<'a> Data<'a> {
         for (i, u) in u.chunks_exact(n).enumerate() {
             let u = || u.iter().rev().take(held);
             totals.iter_mut().zip(u()).for_each(|(total, u)| *total += u);
-            entries(self.features, i, |column, x| {
+            self.features.for_each_entry(i, |column, x| {
                 vectors[column * wanted..].iter_mut().zip(u()).for_each(|(v, u)| *v += x * u);
             });
         }
@@ -377,7 +377,7 @@ impl<'a> Data<'a> {
             self.monitor.check()?;
             for (at, out) in out.chunks_exact_mut(width).enumerate() {
                 out.copy_from_slice(&shift);
-                entries(self.features, block * BLOCK + at, |column, x| {
+                self.features.for_each_entry(block * BLOCK + at, |column, x| {
                     out.iter_mut().zip(&v[column * width..][..width]).for_each(|(out, v)| *out += x * v);
                 });
             }
@@ -480,21 +480,6 @@ impl<'a> Data<'a> {
         }
         std::mem::swap(x, y);
         Ok(())
-    }
-}
-
-/// Takes the entries of a row that are stored.
-fn entries(features: &Features, row: usize, mut take: impl FnMut(usize, f64)) {
-    match features {
-        Features::Sparse(rows) => {
-            let (columns, values) = rows.row(row);
-            columns.iter().zip(values).for_each(|(&column, &x)| take(column as usize, f64::from(x)));
-        }
-        Features::Dense { columns, values } => {
-            let row = &values[row * columns..][..*columns];
-            row.iter().enumerate().for_each(|(column, &x)| take(column, f64::from(x)));
-        }
-        Features::None => {}
     }
 }
 

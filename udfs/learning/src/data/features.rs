@@ -177,6 +177,21 @@ impl Features {
         }
     }
 
+    /// Calls a function for every stored entry of a row, by ascending column; for none where there are no features.
+    pub(crate) fn for_each_entry(&self, row: usize, mut entry: impl FnMut(usize, f64)) {
+        match self {
+            Self::Sparse(rows) => {
+                let (columns, values) = rows.row(row);
+                columns.iter().zip(values).for_each(|(&column, &value)| entry(column as usize, f64::from(value)));
+            }
+            Self::Dense { columns, values } => {
+                let row = &values[row * columns..][..*columns];
+                row.iter().enumerate().for_each(|(column, &value)| entry(column, f64::from(value)));
+            }
+            Self::None => {}
+        }
+    }
+
     /// The bytes that the values and indices hold.
     pub fn bytes(&self) -> usize {
         match self {

@@ -24,10 +24,10 @@ impl Standardization {
         let (columns, count) = (features.n_columns(), rows.len().max(1) as f64);
         let mut moments = vec![Moments::default(); columns];
         for &row in rows {
-            entries(features, row as usize, |column, value| moments[column].sum += value);
+            features.for_each_entry(row as usize, |column, value| moments[column].sum += value);
         }
         for &row in rows {
-            entries(features, row as usize, |column, value| {
+            features.for_each_entry(row as usize, |column, value| {
                 let moments = &mut moments[column];
                 let distance = value - moments.sum / count;
                 moments.squares += distance * distance;
@@ -54,13 +54,13 @@ impl Standardization {
     pub fn fit_present(features: &Features, rows: &[u32]) -> Self {
         let mut moments = vec![Moments::default(); features.n_columns()];
         for &row in rows {
-            entries(features, row as usize, |column, value| {
+            features.for_each_entry(row as usize, |column, value| {
                 moments[column].sum += value;
                 moments[column].present += 1;
             });
         }
         for &row in rows {
-            entries(features, row as usize, |column, value| {
+            features.for_each_entry(row as usize, |column, value| {
                 let moments = &mut moments[column];
                 let distance = value - moments.sum / moments.present as f64;
                 moments.squares += distance * distance;
@@ -131,7 +131,7 @@ impl Standardization {
         for row in 0..features.n_rows().unwrap_or(0) {
             let at = values.len();
             values.extend_from_slice(&zeros);
-            entries(features, row, |column, value| values[at + column] = self.value(column, value));
+            features.for_each_entry(row, |column, value| values[at + column] = self.value(column, value));
         }
         Ok(Features::Dense { columns, values })
     }
@@ -165,21 +165,6 @@ struct Moments {
 impl Default for Moments {
     fn default() -> Self {
         Self { sum: 0.0, squares: 0.0, lowest: f64::INFINITY, highest: f64::NEG_INFINITY, present: 0 }
-    }
-}
-
-/// The entries of a row, by ascending column.
-fn entries(features: &Features, row: usize, mut entry: impl FnMut(usize, f64)) {
-    match features {
-        Features::Sparse(rows) => {
-            let (columns, values) = rows.row(row);
-            columns.iter().zip(values).for_each(|(&column, &value)| entry(column as usize, f64::from(value)));
-        }
-        Features::Dense { columns, values } => {
-            let row = &values[row * columns..][..*columns];
-            row.iter().enumerate().for_each(|(column, &value)| entry(column, f64::from(value)));
-        }
-        Features::None => {}
     }
 }
 

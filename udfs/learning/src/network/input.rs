@@ -5,9 +5,7 @@ use std::sync::Arc;
 use bonnet_graph::{Monitor, Stopped};
 
 use crate::data::{Features, SparseRows};
-use crate::ground::random::Dropout;
 use crate::kernels::RowSet;
-use crate::kernels::dense::{self, Left, Then};
 use crate::kernels::elementwise::{Finish, Masks};
 use crate::kernels::sparse::{Mask, Own, Product};
 
@@ -28,7 +26,7 @@ impl Input {
         &self.features
     }
 
-    /// The room that [`Input::gradient`] needs for weights of `width` columns.
+    /// The room that the gradient of weights of `width` columns needs: of dense features partial sums of each block of rows.
     pub fn partials(&self, n_blocks: usize, width: usize) -> usize {
         match &*self.features {
             Features::Dense { columns, .. } => n_blocks * columns * width,
@@ -36,10 +34,10 @@ impl Input {
         }
     }
 
-    /// `out = finish(dropout(X) W)` on the rows of a set, `width` stored columns. The weights of runs side by side, each with a mask
-    /// of its own, are for sparse features.
+    /// `out = finish(dropout(X) W)` of sparse features on the rows of a set, `width` stored columns: those of all runs side by side,
+    /// each with a mask of its own. Of other features nothing is stored: dense ones are multiplied run by run.
     #[expect(clippy::too_many_arguments, reason = "the operands of a product with their sizes")]
-    pub fn product(
+    pub fn sparse_product(
         &self,
         set: &RowSet,
         weights: &[f32],
@@ -49,61 +47,34 @@ impl Input {
         out: &mut [f32],
         monitor: &dyn Monitor,
     ) -> Result<(), Stopped> {
-        match &*self.features {
-            Features::Sparse(rows) => {
-                let mask = match masks {
-                    Masks::One(mask) => mask.map_or(Mask::None, Mask::Rows),
-                    Masks::Each(masks) => Mask::RowsOfEach(masks),
-                };
-                Product { matrix: rows.csr(), mask, x: weights, stride: width, width, own: Own::Nothing, finish }
-                    .run(set, out, monitor)
-            }
-            Features::Dense { columns, values } => {
-                let x = Left { dropout: one(masks), ..Left::new(values, *columns) };
-                dense::product(set, x, weights, width, Then::Finish(finish), out, monitor)
-            }
-            // Without features there is nothing to sum; a run never gets here.
-            Features::None => Ok(()),
-        }
-    }
-
-    /// The gradient of the weights of [`Input::product`], `dropout(X)' G` over the rows of a set. Sparse features are needed
-    /// transposed, restricted to these rows.
-    #[expect(clippy::too_many_arguments, reason = "the operands of a product with their sizes")]
-    pub fn gradient(
-        &self,
-        set: &RowSet,
-        transposed: Option<&SparseRows>,
-        gradient: &[f32],
-        width: usize,
-        masks: Masks<'_>,
-        partials: &mut [f32],
-        out: &mut [f32],
-        monitor: &dyn Monitor,
-    ) -> Result<(), Stopped> {
-        match (&*self.features, transposed) {
-            (Features::Sparse(_), Some(transposed)) => {
-                let mask = match masks {
-                    Masks::One(mask) => mask.map_or(Mask::None, Mask::Columns),
-                    Masks::Each(masks) => Mask::ColumnsOfEach(masks),
-                };
-                let finish = Finish::NOTHING;
-                Product { matrix: transposed.csr(), mask, x: gradient, stride: width, width, own: Own::Nothing, finish }
-                    .run(&RowSet::all(transposed.n_rows()), out, monitor)
-            }
-            (Features::Dense { columns, values }, _) => {
-                let x = Left { dropout: one(masks), ..Left::new(values, *columns) };
-                dense::transposed_product(set, x, gradient, width, partials, out, monitor)
-            }
-            _ => Ok(()),
-        }
+        let Features::Sparse(rows) = &*self.features else { return Ok(()) };
+        let mask = match masks {
+            Masks::One(mask) => mask.map_or(Mask::None, Mask::Rows),
+            Masks::Each(masks) => Mask::RowsOfEach(masks),
+        };
+        Product { matrix: rows.csr(), mask, x: weights, stride: width, width, own: Own::Nothing, finish }
+            .run(set, out, monitor)
     }
 }
 
-/// The mask of a run alone.
-fn one(masks: Masks<'_>) -> Option<Dropout> {
-    match masks {
-        Masks::One(mask) => mask,
-        Masks::Each(_) => None,
-    }
+/// The gradient of the weights of [`Input::sparse_product`], `dropout(X)' G`, from the features transposed and restricted to the
+/// rows of the product.
+pub fn sparse_gradient(
+    transposed: &SparseRows,
+    gradient: &[f32],
+    width: usize,
+    masks: Masks<'_>,
+    out: &mut [f32],
+    monitor: &dyn Monitor,
+) -> Result<(), Stopped> {
+    let mask = match masks {
+        Masks::One(mask) => mask.map_or(Mask::None, Mask::Columns),
+        Masks::Each(masks) => Mask::ColumnsOfEach(masks),
+    };
+    let finish = Finish::NOTHING;
+    Product { matrix: transposed.csr(), mask, x: gradient, stride: width, width, own: Own::Nothing, finish }.run(
+        &RowSet::all(transposed.n_rows()),
+        out,
+        monitor,
+    )
 }

@@ -23,7 +23,7 @@ mod tokens;
 
 pub use curvature::NodeCurvature;
 pub use ego::{EgoMeans, ego_means};
-pub use input::Input;
+pub use input::{Input, sparse_gradient};
 pub use listed::{ListedEntries, ListedOperator};
 pub use messages::{Messages, WeightedEdges};
 pub use model::Model;

@@ -274,11 +274,6 @@ impl<'a> Forward<'a> {
         self.common.side_by_side.map_or(1, |(runs, _)| runs.len())
     }
 
-    /// Whether the passes of the program are of runs side by side, be it of one that is left.
-    pub(crate) fn is_side_by_side(&self) -> bool {
-        self.common.side_by_side.is_some()
-    }
-
     /// The columns of each run.
     pub(crate) fn strips(&self) -> impl Iterator<Item = Strip> + use<> {
         let of = self.runs();

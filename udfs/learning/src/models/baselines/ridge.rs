@@ -83,7 +83,7 @@ pub(crate) fn solve(
     let n = rows.len().max(1) as f64;
     let mut mean = vec![0.0; d];
     for &row in rows {
-        entries(features, row, |column, x| mean[column] += x / n);
+        features.for_each_entry(row as usize, |column, x| mean[column] += x / n);
     }
     let solved = (0..outputs)
         .into_par_iter()
@@ -144,7 +144,7 @@ impl Centred<'_> {
         let shift = dot(self.mean, vector);
         let product = |&row: &u32| {
             let mut sum = -shift;
-            entries(self.features, row, |column, x| sum += x * vector[column]);
+            self.features.for_each_entry(row as usize, |column, x| sum += x * vector[column]);
             sum
         };
         self.rows.iter().map(product).collect()
@@ -155,25 +155,9 @@ impl Centred<'_> {
         let total: f64 = vector.iter().sum();
         let mut sums: Vec<f64> = self.mean.iter().map(|mean| -mean * total).collect();
         for (&row, &value) in self.rows.iter().zip(vector) {
-            entries(self.features, row, |column, x| sums[column] += x * value);
+            self.features.for_each_entry(row as usize, |column, x| sums[column] += x * value);
         }
         sums
-    }
-}
-
-/// Calls a function for every entry of a row.
-fn entries(features: &Features, row: u32, mut entry: impl FnMut(usize, f64)) {
-    let row = row as usize;
-    match features {
-        Features::Sparse(rows) => {
-            let (columns, values) = rows.row(row);
-            columns.iter().zip(values).for_each(|(&column, &x)| entry(column as usize, f64::from(x)));
-        }
-        Features::Dense { columns, values } => {
-            let row = &values[row * columns..(row + 1) * columns];
-            row.iter().enumerate().for_each(|(column, &x)| entry(column, f64::from(x)));
-        }
-        Features::None => {}
     }
 }
 

@@ -7,7 +7,7 @@ use super::super::{Backward, Forward, InputFeatures, Layer, Prepare, Prepared, S
 use crate::data::Features;
 use crate::kernels::dense::{self, Left, Then};
 use crate::kernels::elementwise::Finish;
-use crate::network::Input;
+use crate::network::{Input, sparse_gradient};
 
 /// `x W`.
 #[derive(Debug)]
@@ -106,7 +106,7 @@ impl Layer for FeatureLinear {
 
     fn forward(&mut self, pass: &Forward<'_>, out: &mut [f32]) -> Result<(), Stopped> {
         let (input, dropout, set) = (pass.features(self.features), self.features.dropout, pass.rows());
-        if let (Features::Dense { columns, values }, true) = (input.features(), pass.is_side_by_side()) {
+        if let Features::Dense { columns, values } = input.features() {
             for strip in pass.strips() {
                 let x = Left { dropout: pass.mask_of(strip.run, dropout), ..Left::new(values, *columns) };
                 let (w, then) = (pass.parameter_of(strip.run, 0), Then::Finish(pass.finish_of(strip.run)));
@@ -115,13 +115,13 @@ impl Layer for FeatureLinear {
             return Ok(());
         }
         let (weights, masks) = (pass.parameter_of_all(0), pass.masks(dropout));
-        input.product(set, weights, pass.width(), masks, pass.finish(), out, pass.monitor)
+        input.sparse_product(set, weights, pass.width(), masks, pass.finish(), out, pass.monitor)
     }
 
     fn backward(&mut self, pass: &mut Backward<'_>, d_out: &[f32]) -> Result<(), Stopped> {
         let f = pass.forward;
         let (input, dropout, set) = (f.features(self.features), self.features.dropout, f.rows());
-        if let (Features::Dense { columns, values }, true) = (input.features(), f.is_side_by_side()) {
+        if let Features::Dense { columns, values } = input.features() {
             for strip in f.strips() {
                 let x = Left { dropout: f.mask_of(strip.run, dropout), ..Left::new(values, *columns) };
                 pass.parameter_gradient_of(strip.run, 0, |out, partials, _| {
@@ -131,12 +131,10 @@ impl Layer for FeatureLinear {
             }
             return Ok(());
         }
-        let transposed = match f.prepared() {
-            Prepared::Features(transposed) => Some(&**transposed),
-            _ => None,
-        };
-        pass.parameter_gradient_of_all(0, |out, partials| {
-            input.gradient(set, transposed, d_out, f.width(), f.masks(dropout), partials, out, f.monitor)
+        // Sparse features are prepared so; without features there is nothing to sum.
+        let Prepared::Features(transposed) = f.prepared() else { return Ok(()) };
+        pass.parameter_gradient_of_all(0, |out, _| {
+            sparse_gradient(transposed, d_out, f.width(), f.masks(dropout), out, f.monitor)
         })
     }
 }
