@@ -25,10 +25,11 @@ use modules::Sources;
 const ARROWS: Arrows = Arrows {
     subject: &["bonnet-graph", "bonnet-sql"],
     of: &[
+        ("bonnet-columns", &[]),
         ("bonnet-common", &[]),
         ("bonnet-dependencies", &[]),
         ("bonnet-graph", &[]),
-        ("bonnet-sql", &["bonnet-common", "bonnet-graph"]),
+        ("bonnet-sql", &["bonnet-columns", "bonnet-common", "bonnet-graph"]),
         ("bonnet-datasets", &[]),
         ("bonnet-pictures", &["bonnet-graph"]),
         ("bonnet-catalogs", &["bonnet-common", "bonnet-datasets"]),

@@ -21,7 +21,7 @@
 //! # Floors
 //!
 //! 1. `error`: errors.
-//! 2. `host`, `values`: memory, progress and cancellation; columns, keys of nodes, rows of groups.
+//! 2. `host`: memory, progress and cancellation.
 //! 3. `graphs`: from the name of a graph to its tables, and to the graph itself where it is cached.
 //! 4. `runs`: what a run gets.
 //! 5. `registry`: functions: their names, parameters, bodies and options.
@@ -42,7 +42,6 @@ mod planner;
 mod plans;
 mod registry;
 mod runs;
-mod values;
 
 pub use adapters::flatten::flatten;
 pub use adapters::graph_aggregate::{EdgeEnds, GraphValue, graph_aggregate, of_graphs};
@@ -53,6 +52,7 @@ pub use adapters::shared_states::SharedStates;
 pub use binding::arguments;
 pub use binding::expressions::{InputColumns, map_expressions, mentions};
 pub use binding::graph_input::{GraphInput, edge_schema};
+pub use bonnet_columns::{GroupedRows, KeyColumn, KeyIndex, whole_column};
 pub use bonnet_common::{ErrorKind, Raised, panic_text, sql_type, without_report_request};
 pub use error::{execution_error, kernel_error, memory_text, named_error, stopped, usage_error};
 pub use execution::relation_exec::RelationExec;
@@ -82,6 +82,3 @@ pub use registry::{Column, Function, OptionType, Parameter, ParameterKind, Place
 pub use runs::cached_input::TableColumns;
 pub use runs::input_graph::InputGraph;
 pub use runs::run::Run;
-pub use values::columns::whole_column;
-pub use values::grouped_rows::GroupedRows;
-pub use values::keys::{KeyColumn, KeyIndex};

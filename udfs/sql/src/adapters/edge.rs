@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, RecordBatch, UInt32Array, new_null_array};
 use arrow::compute::{concat, take};
 use arrow::datatypes::{Field, Schema};
+use bonnet_columns::{KeyColumn, whole_column};
 use bonnet_graph::Monitor;
 use datafusion::common::{Result, ScalarValue, internal_err};
 use rayon::prelude::*;
@@ -16,8 +17,6 @@ use crate::registry::operator::{Binding, Call, Operator};
 use crate::registry::options::Options;
 use crate::runs::cached_input::CacheRequest;
 use crate::runs::run::Run;
-use crate::values::columns::whole_column;
-use crate::values::keys::KeyColumn;
 
 /// The operator behind both spellings of an edge function.
 ///

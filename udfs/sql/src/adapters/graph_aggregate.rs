@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, ListArray};
 use arrow::datatypes::{DataType, Field, Float64Type, Int64Type};
+use bonnet_columns::{GroupedRows, KeyColumn, KeyIndex};
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 use datafusion::common::Result;
 
 use crate::adapters::rows_function::rows_function;
 use crate::error::{named_error, stopped};
 use crate::registry::{Function, Parameter};
-use crate::values::grouped_rows::GroupedRows;
-use crate::values::keys::{KeyColumn, KeyIndex};
 
 /// The answer of a function of a graph, as a column with NULL for a group without rows.
 pub trait GraphValue: Send + Sized {

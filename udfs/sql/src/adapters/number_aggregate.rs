@@ -7,13 +7,13 @@ use std::sync::Arc;
 use arrow::array::{AsArray, Float64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type};
+use bonnet_columns::GroupedRows;
 use bonnet_graph::{Monitor, Reservation, Stopped};
 use datafusion::common::Result;
 
 use crate::adapters::rows_function::rows_function;
 use crate::error::kernel_error;
 use crate::registry::{Function, Parameter};
-use crate::values::grouped_rows::GroupedRows;
 
 /// A number of the rows of a group, from `N` columns of equal length; `None` is NULL.
 pub type NumberKernel<const N: usize, E> = fn([&[f64]; N], &dyn Monitor) -> Result<Option<f64>, E>;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, new_empty_array};
 use arrow::datatypes::{DataType, Field, FieldRef};
+use bonnet_columns::{RowBuffer, item};
 use bonnet_graph::Reservation;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
@@ -15,7 +16,6 @@ use crate::adapters::adapter::{Adapter, common_methods};
 use crate::error::stopped;
 use crate::host::running_statement::ExpressionHost;
 use crate::registry::body::{RowsFunction, RowsKernel};
-use crate::values::grouped_rows::{RowBuffer, item};
 
 /// Whether an aggregate is one whose states are its rows.
 pub(crate) fn holds_rows(function: &AggregateUDF) -> bool {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, RecordBatch, new_null_array};
 use arrow::compute::{cast, concat};
 use arrow::datatypes::{DataType, Field, Float64Type, Schema, SchemaRef};
+use bonnet_columns::{KeyColumn, KeyIndex, RowsByGroup, number_column, rows_of, whole_column};
 use bonnet_graph::Monitor;
 use datafusion::common::{Result, internal_datafusion_err};
 use rayon::prelude::*;
@@ -16,9 +17,6 @@ use crate::registry::operator::{Call, InputSchema, require_columns};
 use crate::runs::cached_input::CacheRequest;
 use crate::runs::input_graph::InputGraph;
 use crate::runs::run::Run;
-use crate::values::columns::{number_column, rows_of, whole_column};
-use crate::values::grouped_rows::RowsByGroup;
-use crate::values::keys::{KeyColumn, KeyIndex};
 
 /// The advice about an edge of a relation whose end is not among `nodes`.
 const ADD_NODE: &str = ". Add the node, leave nodes => out, or keep only edges between nodes: WHERE src IN (SELECT node \

@@ -11,6 +11,7 @@ use std::sync::{Arc, PoisonError};
 use arrow::array::RecordBatch;
 use arrow::compute::BatchCoalescer;
 use arrow::datatypes::{DataType, SchemaRef};
+use bonnet_columns::{Key, KeyColumn};
 use bonnet_graph::Monitor;
 use datafusion::common::{Result, internal_datafusion_err, internal_err};
 use datafusion::execution::SendableRecordBatchStream;
@@ -30,7 +31,6 @@ use crate::error::stopped;
 use crate::execution::launch::Launch;
 use crate::registry::operator::Binding;
 use crate::runs::run::{Input, Output, wait};
-use crate::values::keys::{Key, KeyColumn};
 
 /// A part has at least so many batches' rows of some relation, unless it is the last: enough to keep a core at work.
 const PART_BATCHES: usize = 8;

@@ -12,6 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use arrow::array::Float64Array;
+use bonnet_columns::KeyIndex;
 use bonnet_graph::{Graph, Monitor, Stopped};
 use datafusion::common::Result;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
@@ -19,7 +20,6 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReser
 use crate::error::{execution_error, out_of_memory, stopped};
 use crate::graphs::table_version::TableVersion;
 use crate::host::Host;
-use crate::values::keys::KeyIndex;
 
 /// The interval at which a call that waits for another call's graph checks whether its query is cancelled.
 const LOOK: Duration = Duration::from_millis(50);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::DataType;
+use bonnet_columns::GroupedRows;
 use bonnet_graph::Monitor;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
@@ -16,7 +17,6 @@ use crate::registry::generator_inputs::GeneratorInputs;
 use crate::registry::operator::Operator;
 use crate::registry::options::Options;
 use crate::runs::input_graph::InputGraph;
-use crate::values::grouped_rows::GroupedRows;
 
 /// The shape of a function's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,9 +1,8 @@
 //! The rows that a generator reads beside its constants.
 
 use arrow::array::{ArrayRef, RecordBatch};
+use bonnet_columns::whole_column;
 use datafusion::common::Result;
-
-use crate::values::columns::whole_column;
 
 /// The rows that a generator reads: those of its relations, by parameter, and the tables of its graph.
 #[derive(Debug, Clone, Default)]

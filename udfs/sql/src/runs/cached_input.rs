@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array};
+use bonnet_columns::KeyColumn;
 use bonnet_graph::Monitor;
 use datafusion::catalog::TableProvider;
 use datafusion::common::Result;
@@ -17,7 +18,6 @@ use crate::graphs::table_version::{TableVersion, WholeTable};
 use crate::host::Host;
 use crate::runs::input_graph::InputGraph;
 use crate::runs::run::Run;
-use crate::values::keys::KeyColumn;
 
 /// The advice about an edge of a named graph whose end is no node.
 const ADD_NODE: &str = ": add the node, or leave such edges out";

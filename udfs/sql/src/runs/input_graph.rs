@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array, UInt32Array};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::{filter, take};
+use bonnet_columns::{KeyColumn, KeyIndex};
 use bonnet_graph::{Graph, Monitor, Stopped};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::execution::memory_pool::MemoryPool;
@@ -14,7 +15,6 @@ use crate::error::{execution_error, stopped};
 use crate::graphs::graph_cache::{CachedGraph, GraphCacheAccess};
 use crate::host::Host;
 use crate::runs::run::Run;
-use crate::values::keys::{KeyColumn, KeyIndex};
 
 /// One graph of an input: its nodes in the order of their keys, and its rows as pairs of their numbers. The undirected
 /// simple graph of the rows is built when it is first asked for.

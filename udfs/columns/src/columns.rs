@@ -19,13 +19,13 @@ pub fn whole_column(batches: &[RecordBatch], name: &str) -> Result<Option<ArrayR
 }
 
 /// As [`whole_column`], a column of numbers as doubles.
-pub(crate) fn number_column(batches: &[RecordBatch], name: &str) -> Result<Option<Float64Array>> {
+pub fn number_column(batches: &[RecordBatch], name: &str) -> Result<Option<Float64Array>> {
     let Some(column) = whole_column(batches, name)? else { return Ok(None) };
     Ok(Some(cast(&column, &DataType::Float64)?.as_primitive::<Float64Type>().clone()))
 }
 
 /// Some rows of a column, in ascending order of the rows; not copied where they follow one another.
-pub(crate) fn rows_of(column: &dyn Array, rows: &[u32]) -> Result<ArrayRef> {
+pub fn rows_of(column: &dyn Array, rows: &[u32]) -> Result<ArrayRef> {
     // Rows are often stored graph by graph.
     if let (Some(&first), Some(&last)) = (rows.first(), rows.last())
         && (last - first) as usize == rows.len() - 1

@@ -7,12 +7,11 @@ use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, ListArray, UInt32Arra
 use arrow::buffer::{BooleanBuffer, NullBuffer, OffsetBuffer};
 use arrow::compute::{concat, filter, take};
 use arrow::datatypes::{DataType, Field};
-use datafusion::common::Result;
+use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::EmitTo;
 use rayon::prelude::*;
 
-use crate::error::execution_error;
-use crate::values::keys::{KeyColumn, KeyIndex};
+use crate::keys::{KeyColumn, KeyIndex};
 
 /// The rows of groups, group after group.
 #[derive(Debug)]
@@ -52,7 +51,7 @@ struct Batch {
 
 /// The rows of groups, in the order in which they came.
 #[derive(Debug, Clone)]
-pub(crate) struct RowBuffer {
+pub struct RowBuffer {
     types: Vec<DataType>,
     /// Whether rows with a NULL count.
     keeps_nulls: bool,
@@ -61,22 +60,21 @@ pub(crate) struct RowBuffer {
 }
 
 impl RowBuffer {
-    pub(crate) fn new(types: Vec<DataType>, keeps_nulls: bool) -> Self {
+    /// No rows of columns of these types; rows with a NULL in one of them count if `keeps_nulls`.
+    pub fn new(types: Vec<DataType>, keeps_nulls: bool) -> Self {
         Self { types, keeps_nulls, batches: Vec::new(), bytes: 0 }
     }
 
     /// The bytes that the rows take.
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Adds the rows that pass the filter.
-    pub(crate) fn add(
-        &mut self,
-        columns: Vec<ArrayRef>,
-        groups: Vec<u32>,
-        passes: Option<&BooleanArray>,
-    ) -> Result<()> {
+    /// Adds the rows that pass the filter, each of the group of its number.
+    ///
+    /// # Errors
+    /// Those of Arrow.
+    pub fn add(&mut self, columns: Vec<ArrayRef>, groups: Vec<u32>, passes: Option<&BooleanArray>) -> Result<()> {
         match self.counted(&columns, passes) {
             None => self.push(columns, groups),
             Some(counted) => {
@@ -89,7 +87,7 @@ impl RowBuffer {
     }
 
     /// Adds the rows of other buffers, as lists that [`RowBuffer::lists`] made: `groups` has an entry for each list.
-    pub(crate) fn merge(&mut self, lists: &[ArrayRef], groups: impl Iterator<Item = u32>) {
+    pub fn merge(&mut self, lists: &[ArrayRef], groups: impl Iterator<Item = u32>) {
         let lists: Vec<&ListArray> = lists.iter().map(|lists| lists.as_list::<i32>()).collect();
         let Some(first) = lists.first() else { return };
         let lengths = first.offsets().lengths();
@@ -132,7 +130,7 @@ impl RowBuffer {
     }
 
     /// Takes the rows of the groups that are complete; those that stay are numbered from 0 again.
-    pub(crate) fn emit(&mut self, emit_to: EmitTo) -> Result<Self> {
+    pub fn emit(&mut self, emit_to: EmitTo) -> Result<Self> {
         let mut emitted = Self::new(self.types.clone(), self.keeps_nulls);
         let EmitTo::First(n) = emit_to else {
             return Ok(std::mem::replace(self, emitted));
@@ -150,10 +148,13 @@ impl RowBuffer {
 
     /// The rows group by group, each group's in the order in which they came. O(rows + groups) time, and twice the memory
     /// of the rows unless they came in the order of their groups and at once.
-    pub(crate) fn grouped(&self, groups: usize, in_threads: bool) -> Result<GroupedRows> {
+    pub fn grouped(&self, groups: usize, in_threads: bool) -> Result<GroupedRows> {
         let rows: usize = self.batches.iter().map(|batch| batch.groups.len()).sum();
         if u32::try_from(rows).is_err() {
-            return Err(execution_error(format!("{rows} rows in one aggregation: at most {} can be held", u32::MAX)));
+            return Err(DataFusionError::Execution(format!(
+                "{rows} rows in one aggregation: at most {} can be held",
+                u32::MAX
+            )));
         }
         let numbers = self.batches.iter().flat_map(|batch| batch.groups.iter().copied().map(Some));
         let RowsByGroup { rows: order, starts: bounds } = RowsByGroup::new(numbers, groups);
@@ -178,7 +179,7 @@ impl RowBuffer {
     }
 
     /// The rows of each group as lists, a column of lists for each column: for another buffer to merge.
-    pub(crate) fn lists(&self, groups: usize) -> Result<Vec<ArrayRef>> {
+    pub fn lists(&self, groups: usize) -> Result<Vec<ArrayRef>> {
         let rows = self.grouped(groups, false)?;
         rows.columns
             .iter()
@@ -187,7 +188,7 @@ impl RowBuffer {
     }
 
     /// Each row as the list of a group of its own, empty for a row that does not count.
-    pub(crate) fn list_each(&self, columns: &[ArrayRef], passes: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
+    pub fn list_each(&self, columns: &[ArrayRef], passes: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
         match self.counted(columns, passes) {
             None => columns.iter().map(|column| lists(column, std::iter::repeat_n(1, column.len()))).collect(),
             Some(counted) => {
@@ -209,13 +210,13 @@ impl Batch {
 }
 
 /// The field of the lists of a column.
-pub(crate) fn item(data_type: &DataType) -> Arc<Field> {
+pub fn item(data_type: &DataType) -> Arc<Field> {
     Arc::new(Field::new("item", data_type.clone(), true))
 }
 
 fn lists(values: &ArrayRef, lengths: impl Iterator<Item = usize>) -> Result<ArrayRef> {
     if i32::try_from(values.len()).is_err() {
-        return Err(execution_error(format!(
+        return Err(DataFusionError::Execution(format!(
             "{} rows in one aggregation: at most {} can be handed to another partition",
             values.len(),
             i32::MAX
@@ -231,16 +232,17 @@ fn filtered(columns: &[ArrayRef], kept: BooleanBuffer) -> Result<Vec<ArrayRef>> 
 }
 
 /// The rows of numbered groups in one list, group by group, each group's in ascending order.
-pub(crate) struct RowsByGroup {
-    pub(crate) rows: Vec<u32>,
+pub struct RowsByGroup {
+    /// The rows.
+    pub rows: Vec<u32>,
     /// Where each group's rows begin, and where the last one's end.
-    pub(crate) starts: Vec<usize>,
+    pub starts: Vec<usize>,
 }
 
 impl RowsByGroup {
     /// The rows of each key of an index, of which all keys are, and before them those without a key, if these are a group; without a
     /// column all groups have no rows.
-    pub(crate) fn by_key(index: &KeyIndex, keys: Option<&KeyColumn>, has_nulls: bool) -> Self {
+    pub fn by_key(index: &KeyIndex, keys: Option<&KeyColumn>, has_nulls: bool) -> Self {
         let numbers = keys.map_or_else(Vec::new, |keys| index.numbers(keys));
         let before = u32::from(has_nulls);
         let of_nulls = has_nulls.then_some(0);
@@ -249,7 +251,7 @@ impl RowsByGroup {
     }
 
     /// The rows by their groups; `None` for a row of no group. Counts, then places: O(rows + groups).
-    pub(crate) fn new(numbers: impl Iterator<Item = Option<u32>> + Clone, groups: usize) -> Self {
+    pub fn new(numbers: impl Iterator<Item = Option<u32>> + Clone, groups: usize) -> Self {
         // Placing moves each group's start to its end, the start of the next: so there is one more in front.
         let mut starts = vec![0; groups + 2];
         for number in numbers.clone().flatten() {
@@ -270,7 +272,8 @@ impl RowsByGroup {
         Self { rows, starts }
     }
 
-    pub(crate) fn rows(&self, group: usize) -> &[u32] {
+    /// The rows of a group, which is below the number of groups.
+    pub fn rows(&self, group: usize) -> &[u32] {
         &self.rows[self.starts[group]..self.starts[group + 1]]
     }
 }

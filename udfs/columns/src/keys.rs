@@ -9,10 +9,9 @@ use arrow::array::{Array, ArrayRef, AsArray, BooleanBufferBuilder, Int64Array, S
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::{CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Int64Type};
-use datafusion::common::Result;
+use datafusion::common::{DataFusionError, Result};
 
-use crate::error::{execution_error, usage_error};
-use crate::values::columns::rows_of;
+use crate::columns::rows_of;
 
 /// A key column in its normal form: integers as BIGINT, everything else as text.
 #[derive(Debug, Clone)]
@@ -25,14 +24,16 @@ pub enum KeyColumn {
 
 /// A key of a column. Those of one column have one form.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Key<'a> {
+pub enum Key<'a> {
+    /// An integer.
     Integer(i64),
+    /// A text.
     Text(Cow<'a, str>),
 }
 
 impl Key<'_> {
     /// The key without its column.
-    pub(crate) fn into_owned(self) -> Key<'static> {
+    pub fn into_owned(self) -> Key<'static> {
         match self {
             Self::Integer(key) => Key::Integer(key),
             Self::Text(key) => Key::Text(Cow::Owned(key.into_owned())),
@@ -45,11 +46,14 @@ impl KeyColumn {
     pub fn new(column: &ArrayRef, what: &str) -> Result<Self> {
         let target = match Self::normal_type(column.data_type()) {
             Some(target) => target,
-            None => return usage_error(format!("{what} is {}: node keys are integers or text", column.data_type())),
+            None => {
+                let given = column.data_type();
+                return Err(DataFusionError::Plan(format!("{what} is {given}: node keys are integers or text")));
+            }
         };
         let strict = CastOptions { safe: false, ..Default::default() };
         let cast = cast_with_options(column, &target, &strict)
-            .map_err(|error| execution_error(format!("{what}: a key does not fit BIGINT ({error})")))?;
+            .map_err(|error| DataFusionError::Execution(format!("{what}: a key does not fit BIGINT ({error})")))?;
         Ok(match target {
             DataType::Int64 => Self::Integer(cast.as_primitive::<Int64Type>().clone()),
             _ => Self::Text(cast.as_string::<i32>().clone()),
@@ -119,7 +123,7 @@ impl KeyColumn {
     }
 
     /// The key of a row, if it has one.
-    pub(crate) fn get(&self, row: usize) -> Option<Key<'_>> {
+    pub fn get(&self, row: usize) -> Option<Key<'_>> {
         self.is_valid(row).then(|| match self {
             Self::Integer(keys) => Key::Integer(keys.value(row)),
             Self::Text(keys) => Key::Text(Cow::Borrowed(keys.value(row))),
@@ -128,7 +132,7 @@ impl KeyColumn {
 
     /// The number of rows at the start of a sorted column, NULLs first, that are NULL or fulfil a condition that none behind
     /// them does.
-    pub(crate) fn partition_point(&self, condition: impl Fn(Key<'_>) -> bool) -> usize {
+    pub fn partition_point(&self, condition: impl Fn(Key<'_>) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low + (high - low) / 2;
@@ -192,9 +196,9 @@ impl KeyIndex {
             }
         }
         if let (Some((integer, _)), Some((text, _))) = (integers.first(), texts.first()) {
-            return usage_error(format!(
+            return Err(DataFusionError::Plan(format!(
                 "{integer} holds integers and {text} holds text: cast one of them, e.g. CAST({integer} AS TEXT)"
-            ));
+            )));
         }
         let index = if texts.is_empty() && columns.iter().all(|(_, column)| matches!(column, KeyColumn::Integer(_))) {
             Self::of_integers(&integers.iter().map(|(_, keys)| *keys).collect::<Vec<_>>())
@@ -202,7 +206,11 @@ impl KeyIndex {
             Self::of_texts(texts.iter().flat_map(|(_, keys)| keys.iter().flatten()))
         };
         if index.len() >= u32::MAX as usize {
-            return Err(execution_error(format!("{} nodes: a graph has at most {} nodes", index.len(), u32::MAX - 1)));
+            return Err(DataFusionError::Execution(format!(
+                "{} nodes: a graph has at most {} nodes",
+                index.len(),
+                u32::MAX - 1
+            )));
         }
         Ok(index)
     }
