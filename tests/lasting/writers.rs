@@ -129,3 +129,39 @@ fn of_two_writers_no_row_is_lost_or_doubled() {
         }
     }
 }
+
+/// Three processes train one grid into one table, each its share; one of them is ended before its first row, and goes on where its
+/// share was left.
+#[test]
+fn processes_with_shares_train_every_job_once() {
+    const GRID: &str = "SELECT 'karate' AS graph, model, value AS seed FROM (VALUES ('mlp'), ('sgc')) m(model) \
+                        CROSS JOIN generate_series(0, 11)";
+    let statement = |share: usize| {
+        format!(
+            "INSERT INTO t SELECT graph, model, seed, status, {share} AS share FROM train((SELECT * FROM ({GRID}) jobs \
+             LEFT ANTI JOIN t USING (graph, model, seed)), share => '{share}/3', features => 'identity', epochs => 2)"
+        )
+    };
+    let lab = Lab::new();
+    lab.open().run("CREATE TABLE t (graph TEXT, model TEXT, seed BIGINT, status TEXT, share INT)");
+    let mut writers = [1, 2, 3].map(|share| (share, Writer::new(&lab)));
+    let (_, ended) = &mut writers[1];
+    ended.process.kill().unwrap();
+    for (share, writer) in writers.iter_mut().filter(|(share, _)| *share != 2) {
+        writer.send(&statement(*share));
+    }
+    for (share, writer) in writers.into_iter().filter(|(share, _)| *share != 2) {
+        assert!(writer.ended_well(&statement(share)));
+    }
+    let jobs = "SELECT count(*), count(DISTINCT model || seed), count(*) FILTER (status = 'ok') FROM t";
+    let before: usize = lab.open().rows(jobs).concat()[0].parse().unwrap();
+    assert!(before < 24, "the second share is not there yet");
+    for _ in 0..2 {
+        let db = lab.open();
+        for share in 1..=3 {
+            db.run(&statement(share));
+        }
+        assert_eq!(db.rows(jobs).concat(), ["24", "24", "24"]);
+        assert_eq!(db.rows("SELECT DISTINCT share FROM t ORDER BY share"), [["1"], ["2"], ["3"]]);
+    }
+}

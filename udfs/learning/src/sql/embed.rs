@@ -23,6 +23,7 @@ pub fn embed() -> Function {
             super::item_table::parameter(),
             super::given::pairs::parameter(),
             super::given::protocols::parameter(),
+            super::given::share::parameter(),
         ])
         .open_options()
         .returns("the job's columns, node, embedding (FLOAT[]), geometry, status, error")

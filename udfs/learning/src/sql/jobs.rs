@@ -15,6 +15,7 @@ use super::complexes::COMPLEXES;
 use super::given::pairs::PairTable;
 use super::given::protocols::{self, PROTOCOL};
 use super::given::sets::{self, GRAPHS};
+use super::given::share::{SHARE, Share};
 use super::item_table::ITEMS;
 use super::splits::SplitChoice;
 use crate::options::table::{DATA_OPTIONS, RUN_OPTIONS};
@@ -89,7 +90,9 @@ pub(super) fn check(reads: &Reads, call: &Call) -> Result<Vec<String>> {
             "{function}: {OLDER_LABEL_OPTION} is the older name of {LABEL_OPTION}: keep one of them"
         ));
     }
-    for (name, value) in call.options.iter().filter(|(name, _)| !reads.of_sets || *name != GRAPHS) {
+    Share::of_call(function, call)?;
+    let is_of_jobs = |name: &str| name != SHARE && !(reads.of_sets && name == GRAPHS);
+    for (name, value) in call.options.iter().filter(|(name, _)| is_of_jobs(name)) {
         let Some(kind) = type_of(name) else {
             let of_runs = run_columns().map(|option| option.name).filter(|name| reads.save || *name != SAVE);
             let known: Vec<&str> = of_runs.chain(HYPERPARAMETERS.keys().copied()).collect();
@@ -263,11 +266,14 @@ pub(super) struct Given {
     pub protocols: Vec<Protocol>,
 }
 
-/// The jobs of all batches.
+/// The jobs of all batches, or of the call's share of them.
 pub(super) fn read(reads: &Reads, call: &Call, given: &mut Given, batches: &[RecordBatch]) -> Result<Vec<JobRow>> {
+    let share = Share::of_call(reads.function, call)?;
+    let means_something = |name: &str| type_of(name).is_some() || reads.of_sets && name == GRAPHS;
     let mut jobs = Vec::new();
     for (i, batch) in batches.iter().enumerate() {
-        for row in 0..batch.num_rows() {
+        let ours = share.map(|share| share.rows(batch, means_something)).transpose()?;
+        for row in (0..batch.num_rows()).filter(|row| ours.as_ref().is_none_or(|ours| ours[*row])) {
             jobs.push(read_row(reads, call, given, batch, (i, row))?);
         }
     }

@@ -31,6 +31,7 @@ pub fn predict() -> Function {
             super::item_table::parameter(),
             super::given::pairs::parameter(),
             super::given::protocols::parameter(),
+            super::given::share::parameter(),
         ])
         .open_options()
         .returns(

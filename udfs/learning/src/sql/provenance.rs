@@ -158,21 +158,27 @@ impl ContentHash {
     /// # Errors
     /// If the columns have no order, which no column of a graph lacks.
     pub fn add(&mut self, table: &str, columns: &[ArrayRef]) -> Result<()> {
-        let columns = columns.iter().map(plain).collect::<Result<Vec<_>>>()?;
-        let fields = columns.iter().map(|column| SortField::new(column.data_type().clone()));
-        let converter = RowConverter::new(fields.collect())?;
         const ROWS: usize = 8192;
         let rows = columns.first().map_or(0, |column| column.len());
-        let salt = hash(table.as_bytes(), 0);
         for start in (0..rows).step_by(ROWS) {
             let part: Vec<ArrayRef> =
                 columns.iter().map(|column| column.slice(start, ROWS.min(rows - start))).collect();
-            for row in &converter.convert_columns(&part)? {
-                self.0 = self.0.wrapping_add(hash(row.as_ref(), salt));
-            }
+            self.0 = row_hashes(table, &part)?.into_iter().fold(self.0, u64::wrapping_add);
         }
         Ok(())
     }
+}
+
+/// A hash of each row of a table, the same wherever the row stands and in whatever type of their kind its values are. O(bytes).
+///
+/// # Errors
+/// If the columns have no order.
+pub(super) fn row_hashes(table: &str, columns: &[ArrayRef]) -> Result<Vec<u64>> {
+    let columns = columns.iter().map(plain).collect::<Result<Vec<_>>>()?;
+    let fields = columns.iter().map(|column| SortField::new(column.data_type().clone()));
+    let converter = RowConverter::new(fields.collect())?;
+    let salt = hash(table.as_bytes(), 0);
+    Ok(converter.convert_columns(&columns)?.iter().map(|row| hash(row.as_ref(), salt)).collect())
 }
 
 impl std::ops::Add for ContentHash {

@@ -1,5 +1,5 @@
 //! `train(jobs [, complexes => relation] [, items => relation] [, pairs => relation] [, protocols => relation]
-//! [, option => value ...])`.
+//! [, share => 'i/n'] [, option => value ...])`.
 
 use std::sync::{Arc, LazyLock};
 
@@ -47,6 +47,7 @@ pub fn train() -> Function {
             super::item_table::parameter(),
             super::given::pairs::parameter(),
             super::given::protocols::parameter(),
+            super::given::share::parameter(),
         ])
         .open_options()
         .returns(

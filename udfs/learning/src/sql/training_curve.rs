@@ -24,6 +24,7 @@ pub fn training_curve() -> Function {
             super::item_table::parameter(),
             super::given::pairs::parameter(),
             super::given::protocols::parameter(),
+            super::given::share::parameter(),
         ])
         .open_options()
         .returns(

@@ -16,6 +16,7 @@ use serde_json::json;
 use super::sources::{source_columns, source_fields};
 use crate::sql::execution::{RunMonitor, rows, text_of};
 use crate::sql::given::sets::GRAPHS;
+use crate::sql::given::share;
 use crate::sql::graph::{LoadedGraph, RequiredParts};
 use crate::sql::jobs::{self, Given, JobRow, Reads};
 use crate::sql::notices::{FailedRuns, Notices};
@@ -27,10 +28,13 @@ const READS: Reads = Reads { function: "pretrain", save: true, as_loaded: false,
 /// The registration.
 pub fn pretrain() -> Function {
     Function::new(READS.function, Body::Run(Arc::new(bind)))
-        .parameters([Parameter::relation(
-            "jobs",
-            "One row a run: graphs (a list of names), model, save (a folder) and any options of it as columns.",
-        )])
+        .parameters([
+            Parameter::relation(
+                "jobs",
+                "One row a run: graphs (a list of names), model, save (a folder) and any options of it as columns.",
+            ),
+            share::parameter(),
+        ])
         .open_options()
         .returns(
             "the job's columns, status, error, loss (of the epoch that is saved, before its steps), best_epoch, epochs_run, parameters, \
