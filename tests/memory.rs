@@ -53,3 +53,11 @@ fn a_graph_that_is_made_counts_against_the_limit() {
     db.refuses("CREATE GRAPH g AS cycle(2000000)", &["CREATE GRAPH: no room", "memory"]);
     db.run("CREATE GRAPH g AS cycle(1000)");
 }
+
+#[test]
+fn edges_that_are_made_as_they_are_read_hold_no_more_than_some_blocks() {
+    let db = limited(16);
+    // 4,194,304 edges are 64 MiB.
+    assert_eq!(db.value("SELECT count(*) FROM kronecker_edges(18) WHERE src >= 0 AND dst >= 0"), "4194304");
+    db.refuses("CREATE TABLE t AS SELECT * FROM kronecker_edges(18)", &["table t", "memory"]);
+}

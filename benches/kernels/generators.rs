@@ -1,6 +1,6 @@
 //! Generators of random graphs.
 
-use bonnet_generators::{DiseaseTree, disease_tree};
+use bonnet_generators::{DiseaseTree, GRAPH500, KroneckerEdges, disease_tree};
 
 use super::*;
 
@@ -12,6 +12,8 @@ pub(crate) fn generators(c: &mut Criterion) -> Result<()> {
     group.bench_function("barabasi_albert", |b| b.iter(|| barabasi_albert(black_box(n), 5, 0, &Unmonitored)));
     group.bench_function("random_tree", |b| b.iter(|| random_tree(black_box(n), 0, &Unmonitored)));
     group.bench_function("disease_tree", |b| b.iter(|| disease_tree(black_box(&tree), 0, &Unmonitored)));
+    let edges = KroneckerEdges::new(26, 16, GRAPH500, 0)?;
+    group.bench_function("kronecker_edges/65536", |b| b.iter(|| edges.block(black_box(7))));
     group.finish();
     Ok(())
 }

@@ -13,6 +13,7 @@
 //!   [`perturb_edges()`].
 //! * With labels and features: [`stochastic_block_model()`], [`community_graph()`], [`disease_tree()`], [`gencat()`],
 //!   [`preferential_attachment()`], [`regular_homophily()`].
+//! * Of any size, block by block, with loops and repeated edges: [`KroneckerEdges`].
 //!
 //! ```
 //! use bonnet_generators::{cycle, erdos_renyi};
@@ -30,7 +31,7 @@
 //! 1. `edge_list`, `error`, `generated`, `random`: what generators share.
 //! 2. `sample`, `trials`: sampling.
 //! 3. `barabasi_albert`, `complete`, `cycle`, `disease_tree`, `erdos_renyi`, `feature_pool`, `gencat`, `graphon`,
-//!    `grid_2d`, `path`, `perturb_edges`, `petersen_graph`, `preferential_attachment`, `random_regular`,
+//!    `grid_2d`, `kronecker`, `path`, `perturb_edges`, `petersen_graph`, `preferential_attachment`, `random_regular`,
 //!    `random_tree`, `regular_homophily`, `rook_graph`, `shrikhande_graph`, `star`: generators, one a file.
 //! 4. `community_graph`, `stochastic_block_model`: generators made of others.
 //! 5. `sql`: their registrations.
@@ -48,6 +49,7 @@ mod gencat;
 mod generated;
 mod graphon;
 mod grid_2d;
+mod kronecker;
 mod path;
 mod perturb_edges;
 mod petersen_graph;
@@ -75,6 +77,7 @@ pub use gencat::{BaseGraph, gencat};
 pub use generated::Generated;
 pub use graphon::{Graphon, graphon};
 pub use grid_2d::grid_2d;
+pub use kronecker::{GRAPH500, KroneckerEdges};
 pub use path::path;
 pub use perturb_edges::perturb_edges;
 pub use petersen_graph::petersen_graph;

@@ -34,6 +34,8 @@ pub(crate) enum Stream {
     GencatMemberships = 39,
     GencatEdges = 40,
     GencatAttributes = 41,
+    KroneckerEdges = 42,
+    KroneckerNodes = 43,
     RegularWithin = 12,
     RegularBetween = 13,
     AttachmentClasses = 14,
@@ -61,6 +63,11 @@ impl Random {
         let mut bits = ChaCha8Rng::from_seed(key);
         bits.set_stream(stream as u64);
         Self { bits, spare_normal: None }
+    }
+
+    /// 64 bits, each 0 or 1 alike.
+    pub fn bits(&mut self) -> u64 {
+        self.bits.next_u64()
     }
 
     /// Uniform on (0, 1], in steps of 2^-53.

@@ -2,6 +2,7 @@
 
 mod features;
 mod gencat;
+mod kronecker_edges;
 mod labelled_graphs;
 mod lift;
 mod named_graphs;
@@ -15,6 +16,7 @@ use bonnet_sql::Function;
 pub fn functions() -> Vec<Function> {
     vec![
         gencat::gencat(),
+        kronecker_edges::kronecker_edges(),
         labelled_graphs::community_graph(),
         labelled_graphs::disease_tree(),
         labelled_graphs::preferential_attachment(),
