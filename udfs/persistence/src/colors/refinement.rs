@@ -185,7 +185,7 @@ impl<'a> Refinement<'a> {
         Ok(split)
     }
 
-    /// The nodes whose neighbours' colours may tell them from others of their colour.
+    /// The nodes whose neighbours' colours may tell them from others of their colour: none that is alone with it.
     fn affected(&mut self) -> Vec<u32> {
         let Some(renamed) = &self.renamed else { return (0..self.colors.len() as u32).collect() };
         let mut nodes = Vec::new();
@@ -193,7 +193,9 @@ impl<'a> Refinement<'a> {
             for &u in self.graph.neighbors(v) {
                 if self.seen[u as usize] != self.round {
                     self.seen[u as usize] = self.round;
-                    nodes.push(u);
+                    if self.sizes[self.colors[u as usize] as usize] > 1 {
+                        nodes.push(u);
+                    }
                 }
             }
         }
