@@ -9,6 +9,7 @@ use super::elementwise::{Finish, Gate};
 use super::parallel::{for_each_block, sum_blocks};
 use super::rows::RowSet;
 use super::simd::{self, Body, Lanes, Vectors};
+use super::strip::Strip;
 use crate::ground::random::Dropout;
 
 /// The last step of a product on each of its rows.
@@ -64,20 +65,6 @@ impl<'a> Left<'a> {
             *out = x * dropout.factor(key, (from + c) as u32);
         }
     }
-}
-
-/// The columns of one of several runs whose matrices stand side by side, each with as many.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Strip {
-    /// Its number.
-    pub run: usize,
-    /// The number of runs.
-    pub of: usize,
-}
-
-impl Strip {
-    /// A run alone.
-    pub const ALONE: Self = Self { run: 0, of: 1 };
 }
 
 /// Rows that are multiplied at a time: they stay in the second cache.

@@ -21,7 +21,9 @@ pub mod propagate;
 pub mod rows;
 pub mod simd;
 pub mod sparse;
+pub mod strip;
 
 pub use elementwise::Activation;
 pub use rows::RowSet;
 pub use sparse::Csr;
+pub use strip::Strip;

@@ -2,11 +2,11 @@
 
 use bonnet_graph::{Monitor, Stopped};
 
-use super::dense::Strip;
 use super::elementwise::Finish;
 use super::parallel::for_each_block;
 use super::rows::RowSet;
 use super::simd::{self, Body, Lanes, Vectors, axpy};
+use super::strip::Strip;
 use crate::ground::random::Dropout;
 
 /// A sparse matrix in compressed rows, borrowed.

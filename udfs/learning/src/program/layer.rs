@@ -11,9 +11,8 @@ use super::side_by_side::{DrawnMasks, SideBySide, eights_of};
 use super::{InputFeatures, Mask, Node, Parameter, Prepare, Prepared, Slot, SlotShape, Space, Tensors};
 use crate::ground::random::Dropout;
 use crate::ground::{Axis, Layout};
-use crate::kernels::RowSet;
-use crate::kernels::dense::Strip;
 use crate::kernels::elementwise::{Activation, Finish, Gate, Masks};
+use crate::kernels::{RowSet, Strip};
 use crate::network::{BatchMoments, Input, Pass, dropout};
 
 /// A step of a program: a function of slots and parameters with its gradient.

@@ -163,9 +163,7 @@ impl<'a> Around<'a> {
     fn unlimited(&self) -> Vec<u32> {
         vec![u32::MAX; self.options.fanout.len()]
     }
-}
 
-impl<'a> Around<'a> {
     /// The model around the items of a part of a pass.
     fn of_pass(&self, items: &[u32], pass: Pass) -> Result<ModelPart<'a>, Stopped> {
         match pass {
