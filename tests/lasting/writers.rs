@@ -134,7 +134,7 @@ fn of_two_writers_no_row_is_lost_or_doubled() {
 /// share was left.
 #[test]
 fn processes_with_shares_train_every_job_once() {
-    const GRID: &str = "SELECT 'karate' AS graph, model, value AS seed FROM (VALUES ('mlp'), ('sgc')) m(model) \
+    const GRID: &str = "SELECT 'club' AS graph, model, value AS seed FROM (VALUES ('mlp'), ('sgc')) m(model) \
                         CROSS JOIN generate_series(0, 11)";
     let statement = |share: usize| {
         format!(
@@ -143,7 +143,13 @@ fn processes_with_shares_train_every_job_once() {
         )
     };
     let lab = Lab::new();
-    lab.open().run("CREATE TABLE t (graph TEXT, model TEXT, seed BIGINT, status TEXT, share INT)");
+    let db = lab.open();
+    db.run("ATTACH 'builtin:karate' AS karate");
+    db.run("CREATE SCHEMA club");
+    db.run("CREATE TABLE club.edges AS SELECT src, dst FROM karate.edges");
+    db.run("CREATE TABLE club.nodes AS SELECT node, label FROM karate.nodes");
+    db.run("CREATE TABLE t (graph TEXT, model TEXT, seed BIGINT, status TEXT, share INT)");
+    drop(db);
     let mut writers = [1, 2, 3].map(|share| (share, Writer::new(&lab)));
     let (_, ended) = &mut writers[1];
     ended.process.kill().unwrap();
