@@ -284,7 +284,7 @@ mod tests {
             ("SELECT * FROM train(t, jobs => u)", "train: jobs is given twice (Line: 1, Column: 24)"),
             (
                 "SELECT * FROM train()",
-                "train: jobs is missing; it is FROM train(jobs [, complexes => relation] [, items => relation] [, pairs => relation] [, protocols => relation] [, option => value ...]) (Line: 1",
+                "train: jobs is missing; it is FROM train(jobs [, complexes => relation] [, items => relation] [, pairs => relation] [, protocols => relation] [, share => NULL] [, option => value ...]) (Line: 1",
             ),
             ("SELECT * FROM erdos_renyi(n => 5, 0.5)", "erdos_renyi: 0.5 has no name but follows"),
             ("SELECT * FROM erdos_renyi(5, 0.5, seed => x)", "erdos_renyi: seed must be a constant, not x"),
