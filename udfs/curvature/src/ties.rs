@@ -5,71 +5,64 @@
 ///
 /// Values that are equal in exact arithmetic, as those of edges that a symmetry maps to each other, then are so to the last
 /// bit if each is within half of `tolerance` of the truth; and no value moves farther than the chain is long. NaN stays.
-/// O(m log m) time, O(m) where values are spread; 20 bytes a value.
+/// O(m log m) time, O(m) where values are spread; 36 bytes a value.
 pub(crate) fn merge(values: &mut [f64], tolerance: f64) {
     merge_near(values, tolerance, 0.0);
 }
 
 /// The same where the error of a value below `size` is that of one of this size.
 pub(crate) fn merge_near(values: &mut [f64], tolerance: f64, size: f64) {
-    let sorted = sorted(values.iter().copied().filter(|value| value.is_finite()).collect());
-    // The chains of more than one number: their smallest, their largest, their median.
-    let mut chains: Vec<(f64, f64, f64)> = Vec::new();
+    let numbered = values.iter().copied().zip(0u32..);
+    let sorted = sorted(numbered.filter(|(value, _)| value.is_finite()).collect());
     let mut start = 0;
     for end in 1..=sorted.len() {
-        let goes_on = sorted.get(end).is_some_and(|next| {
-            let last = sorted[end - 1];
-            next - last <= tolerance * last.abs().max(next.abs()).max(size)
+        let last = sorted[end - 1].0;
+        let goes_on = sorted.get(end).is_some_and(|&(next, _)| {
+            let near = tolerance * last.abs().max(next.abs()).max(size);
+            next - last <= near
         });
         if goes_on {
             continue;
         }
-        let (first, last) = (sorted[start], sorted[end - 1]);
-        if first.total_cmp(&last).is_ne() {
-            chains.push((first, last, sorted[start + (end - start) / 2]));
+        let chain = &sorted[start..end];
+        if chain[0].0.total_cmp(&last).is_ne() {
+            let median = chain[chain.len() / 2].0;
+            chain.iter().for_each(|&(_, i)| values[i as usize] = median);
         }
         start = end;
     }
-    if chains.is_empty() {
-        return;
-    }
-    for value in values.iter_mut().filter(|value| value.is_finite()) {
-        let at = chains.partition_point(|chain| chain.1.total_cmp(value).is_lt());
-        if let Some(&(first, _, median)) = chains.get(at)
-            && first.total_cmp(value).is_le()
-        {
-            *value = median;
-        }
-    }
 }
 
-/// Finite numbers in order: as many places as numbers from the smallest to the largest, and those of one place sorted.
-fn sorted(mut values: Vec<f64>) -> Vec<f64> {
+/// Finite numbers in order, each with its position: as many places as numbers from the smallest to the largest, and those of one place
+/// sorted.
+fn sorted(mut values: Vec<(f64, u32)>) -> Vec<(f64, u32)> {
     const FEW: usize = 256;
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let scale = values.len() as f64 / (values.iter().copied().fold(f64::NEG_INFINITY, f64::max) - least);
+    let (least, greatest) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, greatest), &(value, _)| {
+        (least.min(value), greatest.max(value))
+    });
+    let scale = values.len() as f64 / (greatest - least);
     if values.len() < FEW || !scale.is_normal() {
-        values.sort_unstable_by(f64::total_cmp);
+        values.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
         return values;
     }
     // Rounding keeps the order: a larger number is in no earlier place.
     let place = |value: f64| (((value - least) * scale) as usize).min(values.len() - 1);
     let mut ends = vec![0u32; values.len() + 1];
-    values.iter().for_each(|&value| ends[place(value) + 1] += 1);
+    values.iter().for_each(|&(value, _)| ends[place(value) + 1] += 1);
     for i in 1..ends.len() {
         ends[i] += ends[i - 1];
     }
-    let mut placed = vec![0.0; values.len()];
-    for &value in &values {
-        let next = &mut ends[place(value)];
-        placed[*next as usize] = value;
+    let mut placed = vec![(0.0, 0); values.len()];
+    for &entry in &values {
+        let next = &mut ends[place(entry.0)];
+        placed[*next as usize] = entry;
         *next += 1;
     }
     let mut start = 0;
     for &end in &ends[..values.len()] {
         let of_place = &mut placed[start..end as usize];
         if of_place.len() > 1 {
-            of_place.sort_unstable_by(f64::total_cmp);
+            of_place.sort_unstable_by(|(a, _), (b, _)| a.total_cmp(b));
         }
         start = end as usize;
     }
@@ -107,8 +100,10 @@ mod tests {
             for values in [even, uneven, few, signed, wide, close] {
                 let mut expected = values.clone();
                 expected.sort_unstable_by(f64::total_cmp);
-                let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-                assert_eq!(bits(&sorted(values)), bits(&expected), "{n} numbers");
+                let found = sorted(values.iter().copied().zip(0..).collect());
+                assert!(found.iter().all(|&(value, i)| value.to_bits() == values[i as usize].to_bits()));
+                let bits = |value: &f64| value.to_bits();
+                assert!(found.iter().map(|entry| bits(&entry.0)).eq(expected.iter().map(bits)), "{n} numbers");
             }
         }
     }
