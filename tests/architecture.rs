@@ -20,7 +20,7 @@ use crates::{Arrows, Manifest};
 use modules::Sources;
 
 /// `cli`, `serve`, `python` -> `src` -> `dialect`, `catalogs` -> `datasets`; `src` -> `udfs/<subject>` -> `udfs/sql`,
-/// `udfs/graph`. No subject needs another, but for what `profile`, `learning` and `homophily` use of their kernels, and
+/// `udfs/graph`; `udfs/sql` -> `udfs/columns`. No subject needs another, but for what `profile`, `learning` and `homophily` use of their kernels, and
 /// `pictures` of those of `ranking`.
 const ARROWS: Arrows = Arrows {
     subject: &["bonnet-graph", "bonnet-sql"],

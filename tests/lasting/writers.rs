@@ -150,13 +150,13 @@ fn processes_with_shares_train_every_job_once() {
     db.run("CREATE TABLE club.nodes AS SELECT node, label FROM karate.nodes");
     db.run("CREATE TABLE t (graph TEXT, model TEXT, seed BIGINT, status TEXT, share INT)");
     drop(db);
-    let mut writers = [1, 2, 3].map(|share| (share, Writer::new(&lab)));
-    let (_, ended) = &mut writers[1];
-    ended.process.kill().unwrap();
-    for (share, writer) in writers.iter_mut().filter(|(share, _)| *share != 2) {
+    let [first, mut second, third] = [(); 3].map(|()| Writer::new(&lab));
+    second.process.kill().unwrap();
+    let mut writers = [(1, first), (3, third)];
+    for (share, writer) in &mut writers {
         writer.send(&statement(*share));
     }
-    for (share, writer) in writers.into_iter().filter(|(share, _)| *share != 2) {
+    for (share, writer) in writers {
         assert!(writer.ended_well(&statement(share)));
     }
     let jobs = "SELECT count(*), count(DISTINCT model || seed), count(*) FILTER (status = 'ok') FROM t";

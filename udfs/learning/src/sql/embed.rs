@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, Float32Array, ListArray, StringArray};
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field};
-use bonnet_sql::{Body, Call, Function, Parameter};
+use bonnet_sql::{Body, Call, Function};
 
 use super::jobs::Reads;
 use super::runs::{self, Answer, CompletedRun, field, ok_columns};
@@ -17,14 +17,7 @@ const READS: Reads = Reads { function: "embed", save: false, as_loaded: true, of
 /// The registration.
 pub fn embed() -> Function {
     Function::new(READS.function, Body::Run(Arc::new(|call: &Call| runs::bind(Embed, call))))
-        .parameters([
-            Parameter::relation("jobs", "One row a run, as train takes them."),
-            super::complexes::parameter(),
-            super::item_table::parameter(),
-            super::given::pairs::parameter(),
-            super::given::protocols::parameter(),
-            super::given::share::parameter(),
-        ])
+        .parameters(runs::parameters("One row a run, as train takes them."))
         .open_options()
         .returns("the job's columns, node, embedding (FLOAT[]), geometry, status, error")
         .description(

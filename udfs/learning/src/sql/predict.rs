@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, Float32Array, Float64Builder, ListArray, StringBuilder};
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field};
-use bonnet_sql::{Body, Call, Function, Parameter};
+use bonnet_sql::{Body, Call, Function};
 
 use super::graph::TIME;
 use super::item_table::ITEMS;
@@ -25,14 +25,7 @@ const READS: Reads = Reads { function: "predict", save: false, as_loaded: true, 
 /// The registration.
 pub fn predict() -> Function {
     Function::new(READS.function, Body::Run(Arc::new(|call: &Call| runs::bind(Predict, call))))
-        .parameters([
-            Parameter::relation("jobs", "One row a run, as train takes them."),
-            super::complexes::parameter(),
-            super::item_table::parameter(),
-            super::given::pairs::parameter(),
-            super::given::protocols::parameter(),
-            super::given::share::parameter(),
-        ])
+        .parameters(runs::parameters("One row a run, as train takes them."))
         .open_options()
         .returns(
             "the job's columns, node, time where items has one, part (train, val, test or NULL), label, prediction, probability \

@@ -158,27 +158,27 @@ impl ContentHash {
     /// # Errors
     /// If the columns have no order, which no column of a graph lacks.
     pub fn add(&mut self, table: &str, columns: &[ArrayRef]) -> Result<()> {
-        const ROWS: usize = 8192;
-        let rows = columns.first().map_or(0, |column| column.len());
-        for start in (0..rows).step_by(ROWS) {
-            let part: Vec<ArrayRef> =
-                columns.iter().map(|column| column.slice(start, ROWS.min(rows - start))).collect();
-            self.0 = row_hashes(table, &part)?.into_iter().fold(self.0, u64::wrapping_add);
-        }
-        Ok(())
+        for_each_row_hash(table, columns, |hash| self.0 = self.0.wrapping_add(hash))
     }
 }
 
-/// A hash of each row of a table, the same wherever the row stands and in whatever type of their kind its values are. O(bytes).
+/// Hands over a hash of each row of a table in turn, the same wherever the row stands and in whatever type of their kind its values are.
+/// O(bytes).
 ///
 /// # Errors
 /// If the columns have no order.
-pub(super) fn row_hashes(table: &str, columns: &[ArrayRef]) -> Result<Vec<u64>> {
+pub(super) fn for_each_row_hash(table: &str, columns: &[ArrayRef], mut take: impl FnMut(u64)) -> Result<()> {
     let columns = columns.iter().map(plain).collect::<Result<Vec<_>>>()?;
     let fields = columns.iter().map(|column| SortField::new(column.data_type().clone()));
     let converter = RowConverter::new(fields.collect())?;
+    const ROWS: usize = 8192;
+    let rows = columns.first().map_or(0, |column| column.len());
     let salt = hash(table.as_bytes(), 0);
-    Ok(converter.convert_columns(&columns)?.iter().map(|row| hash(row.as_ref(), salt)).collect())
+    for start in (0..rows).step_by(ROWS) {
+        let part: Vec<ArrayRef> = columns.iter().map(|column| column.slice(start, ROWS.min(rows - start))).collect();
+        converter.convert_columns(&part)?.iter().for_each(|row| take(hash(row.as_ref(), salt)));
+    }
+    Ok(())
 }
 
 impl std::ops::Add for ContentHash {

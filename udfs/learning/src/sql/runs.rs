@@ -8,7 +8,7 @@ use std::sync::{Arc, mpsc};
 use arrow::array::{ArrayRef, RecordBatch, StringArray, new_null_array};
 use arrow::datatypes::{DataType, Field, Schema};
 use bonnet_graph::{Monitor, Reservation, Stopped};
-use bonnet_sql::{Binding, Call, ErrorKind, Host, Raised, Run, stopped, usage_error};
+use bonnet_sql::{Binding, Call, ErrorKind, Host, Parameter, Raised, Run, stopped, usage_error};
 use datafusion::common::{DataFusionError, Result};
 
 use super::collection::LoadedCollection;
@@ -16,6 +16,7 @@ use super::complexes::{self, COMPLEXES, ComplexTable};
 use super::execution::{RunMonitor, rows, text_of};
 use super::given::pairs::{self, PAIRS, PairTable};
 use super::given::protocols::{self, PROTOCOL, PROTOCOLS};
+use super::given::share;
 use super::graph::{LoadedGraph, RequiredParts};
 use super::item_table::{self, ITEMS, ItemTable};
 use super::jobs::{self, Given, JobRow, LABEL_OPTION, MODEL, OLDER_LABEL_OPTION, Reads};
@@ -74,6 +75,18 @@ pub(super) fn ok_columns(rows: usize) -> [ArrayRef; 2] {
 /// Fields that may be NULL.
 pub(super) fn field(name: impl Into<String>, data_type: DataType) -> Field {
     Field::new(name, data_type, true)
+}
+
+/// The relations and options that every function over jobs of one graph each declares; `jobs` says what the jobs are.
+pub(super) fn parameters(jobs: &'static str) -> [Parameter; 6] {
+    [
+        Parameter::relation("jobs", jobs),
+        complexes::parameter(),
+        item_table::parameter(),
+        pairs::parameter(),
+        protocols::parameter(),
+        share::parameter(),
+    ]
 }
 
 /// Checks a call of a function over jobs.

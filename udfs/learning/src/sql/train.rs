@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use arrow::datatypes::{DataType, Field};
-use bonnet_sql::{Body, Call, Function, OptionValue, Parameter};
+use bonnet_sql::{Body, Call, Function, OptionValue};
 
 use super::given::protocols::{self, DEPARTURES, PROTOCOL};
 use super::jobs::{DRAW, MODEL, Reads, SAVE, run_columns};
@@ -41,14 +41,7 @@ static DESCRIPTION: LazyLock<String> = LazyLock::new(|| {
 /// The registration.
 pub fn train() -> Function {
     Function::new(READS.function, Body::Run(Arc::new(|call: &Call| runs::bind(Train, call))))
-        .parameters([
-            Parameter::relation("jobs", "One row a run: graph, model, and any options of it as columns."),
-            super::complexes::parameter(),
-            super::item_table::parameter(),
-            super::given::pairs::parameter(),
-            super::given::protocols::parameter(),
-            super::given::share::parameter(),
-        ])
+        .parameters(runs::parameters("One row a run: graph, model, and any options of it as columns."))
         .open_options()
         .returns(
             "the job's columns, status, error, test_accuracy, val_accuracy and so on with macro_f1, f1, auc, ap, mae, mse, rmse, r2; \

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray};
 use arrow::datatypes::{DataType, Field};
-use bonnet_sql::{Body, Call, Function, Parameter};
+use bonnet_sql::{Body, Call, Function};
 
 use super::jobs::Reads;
 use super::runs::{self, Answer, CompletedRun, Failure, field, ok_columns};
@@ -18,14 +18,7 @@ const READS: Reads = Reads { function: "training_curve", save: false, as_loaded:
 /// The registration.
 pub fn training_curve() -> Function {
     Function::new(READS.function, Body::Run(Arc::new(|call: &Call| runs::bind(TrainingCurve, call))))
-        .parameters([
-            Parameter::relation("jobs", "One row a run, as train takes them."),
-            super::complexes::parameter(),
-            super::item_table::parameter(),
-            super::given::pairs::parameter(),
-            super::given::protocols::parameter(),
-            super::given::share::parameter(),
-        ])
+        .parameters(runs::parameters("One row a run, as train takes them."))
         .open_options()
         .returns(
             "the job's columns, epoch, train_loss, val_loss, val_ and test_ accuracy, macro_f1, f1, auc, ap, mae, mse, rmse, \

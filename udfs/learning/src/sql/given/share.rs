@@ -4,7 +4,7 @@ use arrow::array::RecordBatch;
 use bonnet_sql::{Call, Parameter, usage_error};
 use datafusion::common::Result;
 
-use crate::sql::provenance::row_hashes;
+use crate::sql::provenance::for_each_row_hash;
 
 /// The option.
 pub(in crate::sql) const SHARE: &str = "share";
@@ -65,8 +65,9 @@ impl Share {
             // All jobs are the same: the options of the call.
             return Ok(vec![self.number == 0; batch.num_rows()]);
         }
-        let hashes = row_hashes("jobs", &columns)?;
-        Ok(hashes.into_iter().map(|hash| hash % self.of == self.number).collect())
+        let mut ours = Vec::with_capacity(batch.num_rows());
+        for_each_row_hash("jobs", &columns, |hash| ours.push(hash % self.of == self.number))?;
+        Ok(ours)
     }
 }
 
