@@ -22,21 +22,25 @@ impl Graph {
     }
 
     /// The number of nodes.
+    #[inline]
     pub fn n_nodes(&self) -> usize {
         self.rows.offsets.len() - 1
     }
 
     /// The number of undirected edges.
+    #[inline]
     pub fn n_edges(&self) -> usize {
         self.rows.targets.len() / 2
     }
 
     /// The number of neighbours of `v`.
+    #[inline]
     pub fn degree(&self, v: u32) -> usize {
         self.neighbors(v).len()
     }
 
     /// The neighbours of `v` in ascending order.
+    #[inline]
     pub fn neighbors(&self, v: u32) -> &[u32] {
         self.rows.row(v)
     }
@@ -52,11 +56,13 @@ impl Graph {
     }
 
     /// Where each node's adjacency list starts in [`Graph::targets`]; `n + 1` entries.
+    #[inline]
     pub fn offsets(&self) -> &[usize] {
         &self.rows.offsets
     }
 
     /// All adjacency lists, one after the other; `2 m` entries.
+    #[inline]
     pub fn targets(&self) -> &[u32] {
         &self.rows.targets
     }
@@ -112,6 +118,7 @@ impl Digraph {
     }
 
     /// The number of nodes.
+    #[inline]
     pub fn n_nodes(&self) -> usize {
         self.rows.offsets.len() - 1
     }
@@ -122,17 +129,20 @@ impl Digraph {
     }
 
     /// The targets of the arcs that leave `v`, in ascending order.
+    #[inline]
     pub fn successors(&self, v: u32) -> &[u32] {
         self.rows.row(v)
     }
 
     /// Where the successors of each node start in [`Digraph::targets`]; `n + 1` entries. The position of an arc there is its
     /// number.
+    #[inline]
     pub fn offsets(&self) -> &[usize] {
         &self.rows.offsets
     }
 
     /// The successors of all nodes, one list after the other.
+    #[inline]
     pub fn targets(&self) -> &[u32] {
         &self.rows.targets
     }

@@ -16,11 +16,12 @@ const TOGETHER: usize = 4096;
 /// The value of each arc's edge; NULL for a loop.
 pub(super) fn edge_values(graph: &Graph, arcs: &[(u32, u32)], values: &[f64]) -> ArrayRef {
     let ids = EdgeIds::new(graph);
-    let value = |&(u, v): &(u32, u32)| ids.of(u, v).map(|id| values[id]);
-    if arcs.len() <= TOGETHER {
-        return Arc::new(arcs.iter().map(value).collect::<Float64Array>());
-    }
-    let found: Vec<Option<f64>> = arcs.par_iter().with_min_len(TOGETHER).map(value).collect();
+    let mut found: Vec<Option<f64>> = vec![None; arcs.len()];
+    found.par_chunks_mut(TOGETHER).zip(arcs.par_chunks(TOGETHER)).for_each(|(found, arcs)| {
+        for (found, id) in found.iter_mut().zip(ids.of_rows(arcs)) {
+            *found = id.map(|id| values[id]);
+        }
+    });
     Arc::new(Float64Array::from(found))
 }
 
@@ -47,8 +48,8 @@ pub(super) fn edge_weights(function: &str, meaning: &str, input: &InputGraph) ->
     let graph = input.graph()?;
     let ids = EdgeIds::new(graph);
     let mut own: Vec<Option<f64>> = vec![None; graph.n_edges()];
-    for (&(u, v), weight) in input.arcs().iter().zip(weights) {
-        let Some(id) = ids.of(u, v) else { continue };
+    for ((&(u, v), id), weight) in input.arcs().iter().zip(ids.of_rows(input.arcs())).zip(weights) {
+        let Some(id) = id else { continue };
         let error = |what: String| {
             let edge = format!("the edge ({}, {})", input.keys.describe(u), input.keys.describe(v));
             Err(execution_error(format!("{function}: {} {what}", input.describe(edge))))

@@ -1,6 +1,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bonnet_graph::{Monitor, Stopped};
+use rayon::prelude::*;
 
 use super::*;
 use crate::{EpochRecord, Items, Outcome, Status, TrainError, train};
@@ -52,7 +53,7 @@ fn pruning_changes_no_bit() {
 #[test]
 fn every_model_learns_what_is_planted() {
     let data = planted(900, true);
-    for mut job in jobs() {
+    jobs().into_par_iter().for_each(|mut job| {
         // What models learn that read types is in `typed`; attention over many nodes takes longest, and needs fewer epochs.
         let is_typed = model(&job.model).unwrap().reads_types();
         let epochs = match job.model.as_str() {
@@ -90,7 +91,7 @@ fn every_model_learns_what_is_planted() {
             _ => Some(16),
         };
         assert_eq!(outcome.embeddings.map(|e| e.columns), width, "{}", job.model);
-    }
+    });
 }
 
 #[test]
