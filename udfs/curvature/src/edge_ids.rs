@@ -81,7 +81,8 @@ mod tests {
         }
         assert_eq!(ids.to_larger(3), 4..5);
         let edges: Vec<_> = graph.edges().collect();
-        let rows: Vec<_> = edges.iter().flat_map(|&(u, v)| [(u, v), (v, u), (0, 2), (9, 9), (v, u)]).chain(edges.clone()).collect();
+        let rows: Vec<_> =
+            edges.iter().flat_map(|&(u, v)| [(u, v), (v, u), (0, 2), (9, 9), (v, u)]).chain(edges.clone()).collect();
         assert!(ids.of_rows(&rows).eq(rows.iter().map(|&(u, v)| ids.of(u, v))));
         assert_eq!((ids.of(0, 2), ids.of(1, 1), ids.of(0, 9), ids.of(9, 9)), (None, None, None, None));
     }

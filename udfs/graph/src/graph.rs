@@ -239,6 +239,7 @@ impl CompressedRows {
         Self { offsets, targets }
     }
 
+    #[inline]
     fn row(&self, v: u32) -> &[u32] {
         &self.targets[self.offsets[v as usize]..self.offsets[v as usize + 1]]
     }
