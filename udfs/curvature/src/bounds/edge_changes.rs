@@ -87,7 +87,7 @@ impl Change<'_> {
     /// The values of the other edges, from those of all edges of a graph.
     fn of_others(&self, graph: &Graph, values: &[f64]) -> Vec<f64> {
         let ids = EdgeIds::new(graph);
-        self.others.iter().map(|&(u, v)| ids.of(u, v).map_or(f64::NAN, |id| values[id])).collect()
+        ids.of_rows(self.others).map(|id| id.map_or(f64::NAN, |id| values[id])).collect()
     }
 
     fn forman(&self, monitor: &dyn Monitor) -> Result<Sides, BoundsError> {
