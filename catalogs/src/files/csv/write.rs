@@ -14,12 +14,13 @@ use crate::files::json::texts::json_texts;
 const LONG: usize = 1 << 16;
 
 /// Writes a batch as CSV: NULL is nothing, or the builder's word for it; a string that is the same stands in quotes. Lists, structs
-/// and maps are JSON strings. Where the builder quotes everything, NULL is as it says.
+/// and maps are JSON strings. Where the builder quotes everything, NULL is as it says; where it names no format, a timestamp is
+/// written as a cast to a string writes it, `2024-01-31 10:00:00`.
 ///
 /// # Errors
 /// If a value cannot be written.
 pub fn write_csv(batch: &RecordBatch, builder: &WriterBuilder, out: &mut Vec<u8>) -> Result<(), ArrowError> {
-    let batch = flat(batch)?;
+    let (batch, builder) = (flat(batch)?, &with_timestamps(builder));
     let is_long = |text: Option<&str>| text.is_some_and(|text| text.len() > LONG);
     let has_long = |column| texts(column).is_some_and(|mut texts| texts.any(is_long));
     if !batch.columns().iter().any(has_long) {
@@ -48,6 +49,18 @@ pub fn write_csv(batch: &RecordBatch, builder: &WriterBuilder, out: &mut Vec<u8>
     }
     out.extend_from_slice(rest);
     Ok(())
+}
+
+/// The builder, with a format of timestamps where it names none: Arrow's has a `T` between date and time.
+fn with_timestamps(builder: &WriterBuilder) -> WriterBuilder {
+    let mut builder = builder.clone();
+    if builder.timestamp_format().is_none() {
+        builder = builder.with_timestamp_format("%Y-%m-%d %H:%M:%S%.f".to_owned());
+    }
+    if builder.timestamp_tz_format().is_none() {
+        builder = builder.with_timestamp_tz_format("%Y-%m-%d %H:%M:%S%.f%:z".to_owned());
+    }
+    builder
 }
 
 /// Writes a field in one pass, in the place of a word that the builder's style has put in quotes or not.
@@ -143,7 +156,7 @@ fn flat(batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
 
 #[cfg(test)]
 mod tests {
-    use arrow::array::{Int64Array, StringArray, StringViewArray};
+    use arrow::array::{Int64Array, StringArray, StringViewArray, TimestampMillisecondArray};
 
     use super::*;
 
@@ -173,6 +186,20 @@ mod tests {
                 assert!(written(&batch(&long(end)), &builder) == expected, "{end}");
             }
         }
+    }
+
+    #[test]
+    fn timestamps_are_written_as_casts_write_them() {
+        let times = vec![Some(1_706_695_200_500), None];
+        let batch = RecordBatch::try_from_iter([
+            ("a", Arc::new(TimestampMillisecondArray::from(times.clone())) as _),
+            ("b", Arc::new(TimestampMillisecondArray::from(times).with_timezone("+02:00")) as _),
+        ])
+        .unwrap();
+        let builder = WriterBuilder::new();
+        assert_eq!(written(&batch, &builder), "a,b\n2024-01-31 10:00:00.500,2024-01-31 12:00:00.500+02:00\n,\n");
+        let builder = builder.with_timestamp_format("%H:%M".to_owned());
+        assert_eq!(written(&batch, &builder), "a,b\n10:00,2024-01-31 12:00:00.500+02:00\n,\n");
     }
 
     #[test]

@@ -65,6 +65,7 @@ impl Job {
             warmup: values.integer("warmup")? as u32,
             clip: values.real("clip").ok(),
             class_weights: values.parse("class_weights")?,
+            loss: values.parse("loss")?,
             embedding: values.optional("embedding").unwrap_or(values.integer("hidden")?) as usize,
             decoder: values.parse("decoder")?,
             negatives: values.parse("negatives")?,
@@ -288,6 +289,7 @@ mod tests {
             ("node_classification", "embedding", Value::Integer(3)),
             ("link_prediction", "class_weights", text("balanced")),
             ("graph_regression", "class_weights", text("balanced")),
+            ("node_classification", "loss", text("absolute_error")),
             ("link_prediction", "batch", Value::Integer(3)),
             ("node_classification", "head_dropout", Value::Real(0.5)),
         ] {

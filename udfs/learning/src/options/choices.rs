@@ -126,6 +126,18 @@ pub enum ClassWeights {
 }
 named!(ClassWeights, "class_weights", "none" => None, "balanced" => Balanced);
 
+/// What a regression makes small: the mean over its items and the numbers of each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum RegressionLoss {
+    /// The squared error, whose least is at the mean.
+    #[default]
+    SquaredError,
+    /// The absolute error, whose least is at the median.
+    AbsoluteError,
+}
+named!(RegressionLoss, "loss", "squared_error" => SquaredError, "absolute_error" => AbsoluteError);
+
 /// The logit of an edge between two nodes with the outputs `a` and `b`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -18,7 +18,7 @@ pub(crate) mod split_scheme;
 pub(crate) mod table;
 mod train_options;
 
-pub use choices::{ClassWeights, Decoder, Negatives, Pooling, Task};
+pub use choices::{ClassWeights, Decoder, Negatives, Pooling, RegressionLoss, Task};
 pub use decay::Decay;
 pub use encodings::Encodings;
 pub use fanout_order::FanoutOrder;

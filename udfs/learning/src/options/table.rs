@@ -2,10 +2,10 @@
 //!
 //! A model's own options stand in its file.
 
-use crate::options::choices::{CLASSES, EMBEDDINGS, GRAPHS, ITEMS, LINKS, NODES, ONE_GRAPH};
+use crate::options::choices::{CLASSES, EMBEDDINGS, GRAPHS, ITEMS, LINKS, NODES, NUMBERS, ONE_GRAPH};
 use crate::options::{
     ClassWeights, Decay, Decoder, Defaults, Domain, Encodings, FanoutOrder, FeatureSource, Featureless, Negatives,
-    Normalize, OptimizerKind, OptionSpec, Pooling, SelectBy, SplitScheme, Task,
+    Normalize, OptimizerKind, OptionSpec, Pooling, RegressionLoss, SelectBy, SplitScheme, Task,
 };
 
 /// A limit of options that count: those of `u32`.
@@ -155,7 +155,7 @@ pub(crate) const fn training(of_model: &Defaults) -> [OptionSpec; 7] {
 }
 
 /// The options of every model that have one default.
-pub const SHARED_OPTIONS: [OptionSpec; 16] = [
+pub const SHARED_OPTIONS: [OptionSpec; 17] = [
     OptionSpec::new(
         "encodings",
         Domain::Text { forms: Encodings::FORMS },
@@ -184,6 +184,13 @@ pub const SHARED_OPTIONS: [OptionSpec; 16] = [
         "weight of a class in the training loss: 1, or training items / (classes * items of the class)",
     )
     .of_tasks(CLASSES),
+    OptionSpec::choice(
+        "loss",
+        RegressionLoss::SquaredError.name(),
+        RegressionLoss::NAMES,
+        "what a regression makes small: the mean squared error, or the mean absolute error",
+    )
+    .of_tasks(NUMBERS),
     OptionSpec::new(
         "embedding",
         Domain::OptionalInteger { min: 1, max: 65_536 },

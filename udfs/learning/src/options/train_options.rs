@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ClassWeights, Decay, Decoder, Encodings, FanoutOrder, FeatureSource, Featureless, ModelOptions, Negatives,
-    Normalize, OptimizerKind, Pooling, SelectBy, Task, Value,
+    Normalize, OptimizerKind, Pooling, RegressionLoss, SelectBy, Task, Value,
 };
 
 /// The options of a run, each with its value.
@@ -54,6 +54,9 @@ pub struct TrainOptions {
     pub clip: Option<f64>,
     /// The weights of the classes in the training loss.
     pub class_weights: ClassWeights,
+    /// What a regression makes small.
+    #[serde(default)]
+    pub loss: RegressionLoss,
     /// The width of a node's output where the task reads embeddings.
     pub embedding: usize,
     /// The score of a pair of nodes.

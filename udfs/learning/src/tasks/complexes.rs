@@ -3,20 +3,20 @@
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use super::nodes::class_weights;
-use super::regression::{figures as errors, squared_error};
+use super::regression::{error, figures as errors};
 use super::{Embedding, Objective, Outputs, Step};
 use crate::data::{ComplexSet, Part, Split, Targets};
 use crate::ground::random::{Stream, key};
 use crate::ground::{Axis, Matrix, padded};
 use crate::kernels::RowSet;
 use crate::kernels::loss::{nll, weighted_nll_gradient};
-use crate::options::TrainOptions;
+use crate::options::{RegressionLoss, TrainOptions};
 use crate::tasks::metrics::{FigureSet, ItemScores, Metrics};
 
 /// Separates the draw of the batches from other uses of the seed: as for graphs.
 const BATCHES: u64 = 8;
 
-/// Softmax with negative log-likelihood, or the mean squared error.
+/// Softmax with negative log-likelihood, or the mean error of numbers, squared or absolute.
 pub(crate) struct ComplexObjective<'a> {
     set: &'a ComplexSet,
     split: &'a Split,
@@ -24,6 +24,7 @@ pub(crate) struct ComplexObjective<'a> {
     labels: Vec<Option<u32>>,
     classes: Vec<u32>,
     weights: Vec<f32>,
+    loss: RegressionLoss,
     batches: Vec<RowSet>,
     /// Where the loss of a part leaves its gradient.
     unread: Vec<f32>,
@@ -62,7 +63,7 @@ impl<'a> ComplexObjective<'a> {
             RowSet::new(n, complexes.to_vec())
         };
         let batches = order.chunks_mut(size).map(batch).collect();
-        Ok(Self { set, split, labels, classes, weights, batches, unread: vec![0.0; unread] })
+        Ok(Self { set, split, labels, classes, weights, loss: options.loss, batches, unread: vec![0.0; unread] })
     }
 
     fn stride(&self) -> usize {
@@ -94,7 +95,7 @@ impl Objective for ComplexObjective<'_> {
                 let (labels, weights) = (&self.classes, &self.weights);
                 weighted_nll_gradient(items, outputs, stride, *n, labels, weights, step.d_nodes, monitor)
             }
-            targets => Ok(squared_error(items, targets, outputs, stride, step.d_nodes)),
+            targets => Ok(error(self.loss, items, targets, outputs, stride, step.d_nodes)),
         }
     }
 
@@ -118,7 +119,7 @@ impl Objective for ComplexObjective<'_> {
                 Ok((Some(loss), scores.figures(figures)))
             }
             targets => {
-                let loss = squared_error(&rows, targets, outputs.nodes, stride, &mut self.unread);
+                let loss = error(self.loss, &rows, targets, outputs.nodes, stride, &mut self.unread);
                 Ok((Some(loss), errors(items, targets, outputs.nodes, stride)))
             }
         }

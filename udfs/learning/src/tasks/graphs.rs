@@ -3,7 +3,7 @@
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use super::nodes::class_weights;
-use super::regression::{figures as errors, squared_error};
+use super::regression::{error, figures as errors};
 use super::{Embedding, Objective, Outputs, Step};
 use crate::data::{GraphSet, Part, Split, Targets};
 use crate::ground::random::{Dropout, Stream, key};
@@ -23,8 +23,8 @@ const BATCHES: u64 = 8;
 /// Separates the stream of the masks of pooled outputs.
 const HEAD_DROPOUT: u64 = 16;
 
-/// `z_g = W' drop(pool(outputs of the nodes of g)) + b`, then softmax with negative log-likelihood, or the mean squared
-/// error.
+/// `z_g = W' drop(pool(outputs of the nodes of g)) + b`, then softmax with negative log-likelihood, or the mean error of
+/// numbers, squared or absolute.
 pub(crate) struct GraphObjective<'a> {
     set: &'a GraphSet,
     split: &'a Split,
@@ -181,7 +181,7 @@ impl Objective for GraphObjective<'_> {
                 let (labels, weights) = (&self.classes, &self.weights);
                 weighted_nll_gradient(graphs, logits, stride, *classes, labels, weights, d_logits, monitor)?
             }
-            targets => squared_error(graphs, targets, logits, stride, d_logits),
+            targets => error(options.loss, graphs, targets, logits, stride, d_logits),
         };
         let (weights, bias) = (head.blocks()[0].range(), head.blocks()[1].range());
         column_sums(graphs, d_logits, stride, partials, &mut step.d_head[bias], monitor)?;
@@ -219,7 +219,7 @@ impl Objective for GraphObjective<'_> {
                 Ok((Some(loss), scores.figures(figures)))
             }
             targets => {
-                let loss = squared_error(&graphs, targets, logits, stride, d_logits);
+                let loss = error(options.loss, &graphs, targets, logits, stride, d_logits);
                 Ok((Some(loss), errors(items, targets, logits, stride)))
             }
         }

@@ -1,9 +1,9 @@
-//! Regression of nodes: a number each, with the mean squared error.
+//! Regression of nodes: a number each, with the mean squared error or the mean absolute one.
 
 use bonnet_graph::{Monitor, Reservation, Stopped};
 
 use super::node_batches::NodeBatches;
-use super::regression::{figures as errors, squared_error};
+use super::regression::{error, figures as errors};
 use super::{Embedding, Objective, Outputs, Step};
 use crate::data::{GraphData, Part, Split, Targets};
 use crate::ground::{Axis, Matrix, padded};
@@ -12,11 +12,12 @@ use crate::network::zeros;
 use crate::options::TrainOptions;
 use crate::tasks::metrics::{FigureSet, Metrics};
 
-/// The outputs of a node are its numbers; the loss is the mean squared error over the training nodes of a step.
+/// The outputs of a node are its numbers; the loss is the mean error, squared or absolute, over the training nodes of a step.
 pub(crate) struct NodeValuesObjective<'a> {
     data: &'a GraphData,
     targets: &'a Targets,
     split: &'a Split,
+    options: &'a TrainOptions,
     batches: NodeBatches<'a>,
     /// Where the gradient of a loss goes that nobody asked for.
     unread: Vec<f32>,
@@ -35,7 +36,7 @@ impl<'a> NodeValuesObjective<'a> {
         let batches = NodeBatches::new(n, split, options);
         reservation.grow(batches.bytes() + RowSet::bytes(split.val.len()))?;
         let unread = zeros(reservation, n * padded(targets.n_outputs()))?;
-        Ok(Self { data, targets, split, batches, unread })
+        Ok(Self { data, targets, split, options, batches, unread })
     }
 }
 
@@ -69,7 +70,7 @@ impl Objective for NodeValuesObjective<'_> {
     fn train(&mut self, batch: usize, step: Step<'_>, monitor: &dyn Monitor) -> Result<f64, Stopped> {
         monitor.check()?;
         let stride = padded(self.targets.n_outputs());
-        Ok(squared_error(self.batches.step(batch), self.targets, step.outputs.nodes, stride, step.d_nodes))
+        Ok(error(self.options.loss, self.batches.step(batch), self.targets, step.outputs.nodes, stride, step.d_nodes))
     }
 
     fn score(
@@ -86,7 +87,7 @@ impl Objective for NodeValuesObjective<'_> {
         }
         let stride = padded(self.targets.n_outputs());
         let rows = RowSet::new(self.data.graph.n_nodes(), nodes.to_vec());
-        let loss = squared_error(&rows, self.targets, outputs.nodes, stride, &mut self.unread);
+        let loss = error(self.options.loss, &rows, self.targets, outputs.nodes, stride, &mut self.unread);
         Ok((Some(loss), errors(nodes, self.targets, outputs.nodes, stride)))
     }
 

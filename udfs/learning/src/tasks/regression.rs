@@ -2,10 +2,13 @@
 
 use crate::data::Targets;
 use crate::kernels::RowSet;
+use crate::options::RegressionLoss;
 use crate::tasks::metrics::{Metrics, r2};
 
-/// The mean squared error over items and the numbers of each, and its gradient; columns behind them get none.
-pub(super) fn squared_error(
+/// The mean squared or absolute error over items and the numbers of each, and its gradient: none where a number is met, and none in
+/// the columns behind them.
+pub(super) fn error(
+    loss: RegressionLoss,
     items: &RowSet,
     targets: &Targets,
     outputs: &[f32],
@@ -19,8 +22,13 @@ pub(super) fn squared_error(
         gradient[at..at + stride].fill(0.0);
         for (i, target) in targets.numbers(item).iter().enumerate() {
             let error = f64::from(outputs[at + i]) - target;
-            sum += error * error;
-            gradient[at + i] = (2.0 * scale * error) as f32;
+            let (part, slope) = match loss {
+                RegressionLoss::SquaredError => (error * error, 2.0 * error),
+                RegressionLoss::AbsoluteError if error == 0.0 => (0.0, 0.0),
+                RegressionLoss::AbsoluteError => (error.abs(), error.signum()),
+            };
+            sum += part;
+            gradient[at + i] = (scale * slope) as f32;
         }
     }
     sum * scale
@@ -83,6 +91,19 @@ mod tests {
             let is_close = found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-12);
             assert!(is_close, "{found:?} for {expected:?}");
         }
+    }
+
+    #[test]
+    fn the_absolute_error_has_the_gradient_of_torch() {
+        // torch.nn.functional.l1_loss of 2 x 2 numbers and its gradient; the row that is no item keeps what stood there.
+        let targets = Targets::Vectors(vec![Some([1.0, 2.0].into()), None, Some([-1.0, 0.5].into())], 2);
+        let outputs = [1.5, 2.0, 9.0, 0.0, 0.0, 0.0, 0.0, 0.0, -2.0, 1.5, 9.0, 0.0];
+        let mut gradient = [7.0; 12];
+        let items = RowSet::new(3, vec![0, 2]);
+        let mut of = |loss| error(loss, &items, &targets, &outputs, 4, &mut gradient);
+        assert_eq!(of(RegressionLoss::SquaredError), 2.25 / 4.0);
+        assert_eq!(of(RegressionLoss::AbsoluteError), 2.5 / 4.0);
+        assert_eq!(gradient, [0.25, 0.0, 0.0, 0.0, 7.0, 7.0, 7.0, 7.0, -0.25, 0.25, 0.0, 0.0]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::data::Features;
 use crate::ground::{Matrix, OptionError, TrainError};
 use crate::models::baselines::ridge;
-use crate::options::{ClassWeights, TrainOptions};
+use crate::options::{ClassWeights, RegressionLoss, TrainOptions};
 use crate::tasks::Objective;
 use crate::training::saved::Saved;
 
@@ -14,7 +14,7 @@ use crate::training::saved::Saved;
 /// standardised if the options ask for it.
 ///
 /// # Errors
-/// Those of [`ridge::solve`], and class weights.
+/// Those of [`ridge::solve`], class weights, and another loss.
 pub(super) fn solved(
     input: &Features,
     objective: &dyn Objective,
@@ -24,6 +24,10 @@ pub(super) fn solved(
     if options.class_weights != ClassWeights::None {
         let valid = "none: ridge is solved for, and all training items count alike";
         return Err(OptionError::invalid("class_weights", options.class_weights, valid).into());
+    }
+    if options.loss != RegressionLoss::SquaredError {
+        let valid = "squared_error: ridge is solved for, and its errors are squared";
+        return Err(OptionError::invalid("loss", options.loss, valid).into());
     }
     let outputs = objective.n_outputs();
     let (rows, targets) = objective.fitted().unwrap_or_default();

@@ -8,7 +8,7 @@ use datafusion::common::Result;
 pub(in crate::sql) const GRAPHS: &str = "graphs";
 
 /// What jobs of one graph say, and what pre-training does not read: neither labels nor splits nor parameters.
-const OF_ONE_GRAPH: [&str; 12] = [
+const OF_ONE_GRAPH: [&str; 13] = [
     "graph",
     "task",
     "label",
@@ -21,6 +21,7 @@ const OF_ONE_GRAPH: [&str; 12] = [
     "adapt",
     "select_by",
     "class_weights",
+    "loss",
 ];
 
 /// Checks what a call of a function over sets of graphs says of them.
