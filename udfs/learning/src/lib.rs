@@ -81,8 +81,8 @@ pub use optimizer::{Optimizer, schedule};
 pub use options::table::{DATA_OPTIONS, RUN_OPTIONS, SHARED_OPTIONS};
 pub use options::{
     ClassWeights, ColumnType, Decoder, Domain, Encodings, FanoutOrder, FeatureSource, Featureless, Form, Job,
-    ModelOptions, Negatives, Normalize, OptimizerKind, OptionSpec, Pooling, RegressionLoss, SelectBy, Shares,
-    SplitError, SplitScheme, Task, TrainOptions, Value,
+    ModelOptions, Negatives, Normalize, OptimizerKind, OptionSpec, Pooling, RegressionLoss, SamplerKind, SelectBy,
+    Shares, SplitError, SplitScheme, Task, TrainOptions, Value,
 };
 pub use protocols::choose as choose_protocol;
 pub use protocols::{

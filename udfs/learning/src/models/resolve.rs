@@ -8,7 +8,7 @@ use super::{ModelSpec, foundation, model, models};
 use crate::ground::OptionError;
 use crate::options::option_spec::counts;
 use crate::options::table::{self, RUN_OPTIONS};
-use crate::options::{Job, Normalize, OptionSpec, SelectBy, Task, TrainOptions, Value};
+use crate::options::{Job, Normalize, OptionSpec, SamplerKind, SelectBy, Task, TrainOptions, Value};
 
 impl Job {
     /// Checks every option and fills in the model's defaults.
@@ -77,6 +77,7 @@ impl Job {
             batch: values.optional("batch").map(|graphs| graphs as u32),
             batch_nodes: values.optional("batch_nodes").map(|nodes| nodes as u32),
             fanout: Vec::new(),
+            sampler: values.parse("sampler")?,
             fanout_order: values.parse("fanout_order")?,
             relative_time: values.optional("relative_time").unwrap_or(0) as usize,
             hyperparameters: spec.own.iter().map(own).collect(),
@@ -205,8 +206,12 @@ fn refuse_label_rate(spec: &ModelSpec, rate: f64) -> Result<(), OptionError> {
 
 /// The most neighbours of a node for each number of edges from the nodes of a step.
 fn resolve_fanout(spec: &ModelSpec, options: &TrainOptions, given: &Value) -> Result<Vec<u32>, OptionError> {
+    let by_type = options.sampler == SamplerKind::Hgt;
     let Some(batch) = options.batch_nodes else {
         return match given {
+            Value::Null if by_type => {
+                Err(OptionError::invalid("sampler", options.sampler, "neighbors without batch_nodes"))
+            }
             Value::Null => Ok(Vec::new()),
             given => Err(OptionError::invalid("fanout", given, "NULL without batch_nodes")),
         };
@@ -218,9 +223,14 @@ fn resolve_fanout(spec: &ModelSpec, options: &TrainOptions, given: &Value) -> Re
     let hops = reach(&options.of_model())?;
     // Its range has been checked.
     match counts(given, 1, u32::MAX).as_deref() {
+        None if by_type => {
+            let valid =
+                "the nodes of each type that a hop adds, with sampler => 'hgt': one number, or one for each hop";
+            Err(OptionError::invalid("fanout", given, valid))
+        }
         None => Ok(vec![u32::MAX; hops]),
         Some(&[every]) => Ok(vec![every; hops]),
-        Some(fanout) if fanout.len() == hops => Ok(fanout.to_vec()),
+        Some(fanout) if fanout.len() == hops || by_type => Ok(fanout.to_vec()),
         Some(_) => {
             let valid = format!("one number, or one for each of the {hops} hops that the outputs of {} see", spec.name);
             Err(OptionError::invalid("fanout", given, &valid))
@@ -338,6 +348,14 @@ mod tests {
         }
         assert!(error(sampled("gcn", text("15,10,5"))).contains("each of the 2 hops that the outputs of gcn see"));
         assert!(error(job("gcn", &[("fanout", Value::Integer(5))])).contains("NULL without batch_nodes"));
+        // Nodes of each type: of hops there may be more.
+        let hgt = |fanout: Value| {
+            job("hgt", &[("batch_nodes", Value::Integer(64)), ("sampler", text("hgt")), ("fanout", fanout)])
+        };
+        assert_eq!(hgt(text("64,64,32")).unwrap().fanout, [64, 64, 32]);
+        assert_eq!(hgt(Value::Integer(7)).unwrap().fanout, [7, 7]);
+        assert!(error(hgt(Value::Null)).contains("one number, or one for each hop"));
+        assert!(error(job("hgt", &[("sampler", text("hgt"))])).contains("neighbors without batch_nodes"));
         assert!(error(job("gcn", &[("batch_nodes", Value::Integer(0))])).contains("[1, 4294967295], or NULL"));
         for model in ["h2gcn", "linkx", "glognn", "label_propagation"] {
             assert!(error(sampled(model, Value::Null)).contains(&format!("NULL: {model} reads more")), "{model}");

@@ -46,7 +46,7 @@ pub(crate) const FEATURES_ALONE: &str = "feature-only";
 pub(crate) const SOLVED: &str = "ridge";
 
 /// The options of graphs that a model on complexes has no use for.
-const OF_GRAPHS: [&str; 11] = [
+const OF_GRAPHS: [&str; 12] = [
     "encodings",
     "embedding",
     "decoder",
@@ -55,13 +55,14 @@ const OF_GRAPHS: [&str; 11] = [
     "batch_nodes",
     "fanout",
     "fanout_order",
+    "sampler",
     "label_rate",
     "negatives",
     "relative_time",
 ];
 
 /// The options that a pre-trained model has no use for: it reads aligned features, and adapts to a whole graph.
-const NOT_OF_ENCODERS: [&str; 12] = [
+const NOT_OF_ENCODERS: [&str; 13] = [
     "encodings",
     "embedding",
     "decoder",
@@ -71,6 +72,7 @@ const NOT_OF_ENCODERS: [&str; 12] = [
     "batch_nodes",
     "fanout",
     "fanout_order",
+    "sampler",
     "label_rate",
     "negatives",
     "relative_time",

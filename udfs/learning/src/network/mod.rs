@@ -20,6 +20,7 @@ mod second_ring;
 mod stacked_sources;
 mod temporal_sample;
 mod tokens;
+mod type_sample;
 
 pub use curvature::NodeCurvature;
 pub use ego::{EgoMeans, ego_means};
@@ -38,6 +39,7 @@ pub use second_ring::second_ring;
 pub use stacked_sources::StackedSources;
 pub use temporal_sample::{TemporalSample, TemporalSampler};
 pub use tokens::{Basis, tokens};
+pub use type_sample::TypeSampler;
 
 pub(crate) use adjacency::{adjacency, adjacency_bytes};
 pub(crate) use model::zeros;

@@ -5,7 +5,7 @@
 use crate::options::choices::{CLASSES, EMBEDDINGS, GRAPHS, ITEMS, LINKS, NODES, NUMBERS, ONE_GRAPH};
 use crate::options::{
     ClassWeights, Decay, Decoder, Defaults, Domain, Encodings, FanoutOrder, FeatureSource, Featureless, Negatives,
-    Normalize, OptimizerKind, OptionSpec, Pooling, RegressionLoss, SelectBy, SplitScheme, Task,
+    Normalize, OptimizerKind, OptionSpec, Pooling, RegressionLoss, SamplerKind, SelectBy, SplitScheme, Task,
 };
 
 /// A limit of options that count: those of `u32`.
@@ -155,7 +155,7 @@ pub(crate) const fn training(of_model: &Defaults) -> [OptionSpec; 7] {
 }
 
 /// The options of every model that have one default.
-pub const SHARED_OPTIONS: [OptionSpec; 17] = [
+pub const SHARED_OPTIONS: [OptionSpec; 18] = [
     OptionSpec::new(
         "encodings",
         Domain::Text { forms: Encodings::FORMS },
@@ -245,6 +245,13 @@ pub const SHARED_OPTIONS: [OptionSpec; 17] = [
         Domain::OptionalCounts { min: 1, max: 1_000_000 },
         "with batch_nodes, most neighbours that a node of a step aggregates: one number, or one for each hop from the step's \
          nodes; NULL is all",
+    )
+    .of_tasks(NODES),
+    OptionSpec::choice(
+        "sampler",
+        SamplerKind::Neighbors.name(),
+        SamplerKind::NAMES,
+        "with batch_nodes, what fanout counts: neighbors, those of a node, in a typed graph in each relation; hgt, the nodes of each type that          a hop adds, those with many ties to what is there before others, with all edges between them (Hu et al. 2020): a number          for each hop, of which there may be more than a model sees",
     )
     .of_tasks(NODES),
     OptionSpec::choice(

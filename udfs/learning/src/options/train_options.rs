@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ClassWeights, Decay, Decoder, Encodings, FanoutOrder, FeatureSource, Featureless, ModelOptions, Negatives,
-    Normalize, OptimizerKind, Pooling, RegressionLoss, SelectBy, Task, Value,
+    Normalize, OptimizerKind, Pooling, RegressionLoss, SamplerKind, SelectBy, Task, Value,
 };
 
 /// The options of a run, each with its value.
@@ -81,6 +81,9 @@ pub struct TrainOptions {
     /// nodes; [`u32::MAX`] for all. Empty without.
     #[serde(default)]
     pub fanout: Vec<u32>,
+    /// What `fanout` counts: neighbours of a node, or nodes of a type.
+    #[serde(default)]
+    pub sampler: SamplerKind,
     /// Which neighbours of a row these are, for items of a graph.
     #[serde(default)]
     pub fanout_order: FanoutOrder,

@@ -27,7 +27,7 @@ pub(super) use super::trained::{CompletedRun, Failure};
 use super::trained::{groups, train_jobs};
 use super::training_data::TrainingData;
 use crate::training::device::Place;
-use crate::{FanoutOrder, Featureless, Status, TrainOptions, reads_types};
+use crate::{FanoutOrder, Featureless, SamplerKind, Status, TrainOptions, reads_types};
 
 /// The column of the classes that a split leaves out.
 pub(super) const LEFT_OUT: &str = "left_out";
@@ -167,7 +167,7 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
             }
             (Ok(options), graph) => {
                 let of_graph = graph.is_some() && items.is_some();
-                if let Some(why) = of_graph_items_alone(options).filter(|_| !of_graph) {
+                if let Some(why) = if of_graph { not_of_graph_items(options) } else { of_graph_items_alone(options) } {
                     execution.fail(job, Failure::error(why))?;
                     continue;
                 }
@@ -278,6 +278,16 @@ fn of_graph_items_alone(options: &TrainOptions) -> Option<String> {
     let given = options.fanout_order;
     (given != FanoutOrder::default())
         .then(|| format!("fanout_order is `{given}`, and is read for items of a graph alone: leave it out"))
+}
+
+/// What a job with items of a graph says that asks for what they do not have.
+fn not_of_graph_items(options: &TrainOptions) -> Option<String> {
+    (options.sampler != SamplerKind::Neighbors).then(|| {
+        format!(
+            "sampler is `{}`; valid: neighbors: each item of a graph has a neighbourhood of its own",
+            options.sampler
+        )
+    })
 }
 
 /// A graph's error as the failure of its jobs.

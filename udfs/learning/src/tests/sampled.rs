@@ -72,9 +72,10 @@ fn one_step_on_all_neighbours_is_a_step_on_the_whole_graph_bit_for_bit() {
                 continue;
             }
             let whole = fixed(outcome(&data, &job));
-            for fanout in [None, Some(900)] {
-                let sampled = fixed(outcome(&data, &in_steps(&job, 1_000_000, fanout)));
-                assert!(whole == sampled, "{}, sparse {sparse}", job.model);
+            for (fanout, sampler) in [(None, "neighbors"), (Some(900), "neighbors"), (Some(900), "hgt")] {
+                let sampled = in_steps(&job, 1_000_000, fanout).with("sampler", sampler);
+                let sampled = fixed(outcome(&data, &sampled));
+                assert!(whole == sampled, "{}, {sampler}, sparse {sparse}", job.model);
             }
         }
     }

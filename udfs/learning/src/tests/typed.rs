@@ -217,13 +217,20 @@ fn figures_of_a_run_that_samples_relations_are_those_of_the_whole_graph() {
     let parts = split(&data);
     for job in sampled_jobs() {
         let job = job.with("epochs", 2);
-        let sampled = outcome(&data, &job.clone().with("batch_nodes", 16).with("fanout", 2), true);
-        let saved = Saved::new(&sampled.weights, json!({"options": {"model": job.model}}));
-        let mut options = TrainOptions { keep_embeddings: true, ..job.resolve().unwrap() };
-        options.epochs = 0;
-        let items = Items::Nodes(&data, &parts);
-        let whole = train(Place::Cpu, items, Some(&saved), &options, &Unmonitored, &mut |_| {}).unwrap();
-        assert!(whole.logits == sampled.logits && whole.test == sampled.test, "{}", job.model);
+        let mut logits = Vec::new();
+        for (sampler, fanout) in [("neighbors", Value::Integer(2)), ("hgt", Value::from("6,6,6"))] {
+            let in_steps = job.clone().with("batch_nodes", 16).with("fanout", fanout).with("sampler", sampler);
+            let sampled = outcome(&data, &in_steps, true);
+            let saved = Saved::new(&sampled.weights, json!({"options": {"model": job.model}}));
+            let mut options = TrainOptions { keep_embeddings: true, ..job.resolve().unwrap() };
+            options.epochs = 0;
+            let items = Items::Nodes(&data, &parts);
+            let whole = train(Place::Cpu, items, Some(&saved), &options, &Unmonitored, &mut |_| {}).unwrap();
+            assert!(whole.logits == sampled.logits && whole.test == sampled.test, "{}, {sampler}", job.model);
+            assert!(fixed(outcome(&data, &in_steps, true)) == fixed(sampled), "{}, {sampler}", job.model);
+            logits.push(whole.logits);
+        }
+        assert!(logits[0] != logits[1], "{}", job.model);
     }
 }
 

@@ -10,8 +10,8 @@ use crate::ground::random::key;
 use crate::kernels::RowSet;
 use crate::models::{ModelSpec, Problem, registry, tokens};
 use crate::network::sample::{Sampler, union};
-use crate::network::{Messages, Model, Pass, Relations, Scope};
-use crate::options::TrainOptions;
+use crate::network::{Messages, Model, Pass, Relations, Scope, TypeSampler};
+use crate::options::{SamplerKind, TrainOptions};
 use crate::training::parts::{ModelPart, PartModel, PartSource, stopped};
 
 /// Separates the draw of neighbours from other uses of the seed.
@@ -34,9 +34,13 @@ pub(crate) struct Sampled<'a> {
     options: &'a TrainOptions,
     monitor: &'a dyn Monitor,
     fanout: Vec<u32>,
+    /// Over how many edges an output sees.
+    hops: usize,
     /// The largest number of nodes of a step.
     largest: usize,
     sampler: Mutex<Sampler<'a>>,
+    /// What training draws from, where that is nodes of each type.
+    by_type: Option<TypeSampler<'a>>,
 }
 
 impl<'a> Sampled<'a> {
@@ -56,10 +60,19 @@ impl<'a> Sampled<'a> {
         // Saturating: an unlimited fanout is the largest number.
         let mut ring = options.batch_nodes.unwrap_or(u32::MAX) as usize;
         let mut largest = ring;
+        let is_by_type = options.sampler == SamplerKind::Hgt;
         for &fanout in &fanout {
-            ring = ring.saturating_mul(fanout as usize).saturating_mul(apart);
+            ring = match is_by_type {
+                true => (fanout as usize).saturating_mul(types.map_or(1, |types| types.n_types())),
+                false => ring.saturating_mul(fanout as usize).saturating_mul(apart),
+            };
             largest = largest.saturating_add(ring);
         }
+        let by_type = if is_by_type { Some(type_sampler(graph, types, reservation)?) } else { None };
+        let hops = match spec.reach {
+            Some(reach) => reach(&options.of_model())?,
+            None => fanout.len(),
+        };
         let sampler = match types {
             // Without a relation there is no edge to draw.
             Some(types) if !types.list().is_empty() => Sampler::by_relation(graph, types.lists(), reservation)?,
@@ -75,8 +88,10 @@ impl<'a> Sampled<'a> {
             options,
             monitor,
             fanout,
+            hops,
             largest: largest.min(n),
             sampler: Mutex::new(sampler),
+            by_type,
         };
         PartModel::new(sampled, n, problem.n_outputs, options.keep_embeddings, reservation)
     }
@@ -84,8 +99,13 @@ impl<'a> Sampled<'a> {
     /// The model around some targets.
     fn build(&mut self, targets: &[u32], fanout: &[u32], draw: u64, train: bool) -> Result<ModelPart<'a>, BuildError> {
         let mut reservation = Reservation::new(self.monitor, 0)?;
-        let sampler = self.sampler.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let mut samples = sampler.samples(targets, fanout, draw, &mut reservation)?;
+        let mut samples = match &mut self.by_type {
+            Some(sampler) if train => sampler.samples(targets, fanout, draw, &mut reservation)?,
+            _ => {
+                let sampler = self.sampler.get_mut().unwrap_or_else(PoisonError::into_inner);
+                sampler.samples(targets, fanout, draw, &mut reservation)?
+            }
+        };
         let sample = match self.types {
             None => samples.swap_remove(0),
             Some(_) => {
@@ -133,7 +153,7 @@ impl<'a> Sampled<'a> {
         self.monitor.check()?;
         let too_large = || {
             let mut sampler = self.sampler.lock().unwrap_or_else(PoisonError::into_inner);
-            sampler.reaches_more_than(self.largest, targets, self.fanout.len())
+            sampler.reaches_more_than(self.largest, targets, self.hops)
         };
         if targets.len() > 1 && self.largest < self.graph.n_nodes() && too_large() {
             let (left, right) = targets.split_at(targets.len() / 2);
@@ -180,10 +200,24 @@ impl<'a> PartSource<'a> for Sampled<'a> {
                 self.build(items, &fanout, draw, true).map_err(stopped)
             }
             Pass::Evaluate | Pass::Measure => {
-                let all = vec![u32::MAX; self.fanout.len()];
+                let all = vec![u32::MAX; self.hops];
                 self.build(items, &all, 0, false).map_err(stopped)
             }
         }
+    }
+}
+
+/// A sampler of nodes of each type; all are of one where the model reads no types.
+fn type_sampler<'a>(
+    graph: &'a Arc<Graph>,
+    types: Option<&'a Arc<Relations>>,
+    reservation: &mut Reservation<'_>,
+) -> Result<TypeSampler<'a>, Stopped> {
+    match types {
+        Some(types) if !types.list().is_empty() => {
+            TypeSampler::new(graph, (&types.kinds().of[..], types.n_types()), types.lists(), reservation)
+        }
+        _ => TypeSampler::new(graph, (&[], 1), vec![(graph.offsets(), graph.targets())], reservation),
     }
 }
 
