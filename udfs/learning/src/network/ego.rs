@@ -10,7 +10,7 @@ use super::operator::Operator;
 use crate::data::Features;
 use crate::ground::random::key;
 use crate::kernels::simd::{Body, Vectors, run_wide};
-use crate::network::sample::Sampler;
+use crate::network::sampling::Sampler;
 
 /// Separates the draw of ego graphs from other uses of the seed.
 const EGO: u64 = 15;

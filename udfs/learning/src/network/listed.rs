@@ -4,7 +4,7 @@ use bonnet_graph::{Reservation, Stopped};
 
 use super::messages::Messages;
 use super::operator::Operator;
-use super::sample::expanded;
+use super::sampling::expanded;
 use crate::ground::BuildError;
 
 /// A sparse matrix of the nodes that keeps the rows with entries alone.
@@ -160,7 +160,7 @@ mod tests {
 
     use bonnet_graph::{Digraph, Graph, Unmonitored};
 
-    use super::super::sample::{ListedEdges, Sample};
+    use super::super::sampling::{ListedEdges, Sample};
     use super::*;
     use crate::kernels::RowSet;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bonnet_graph::{Digraph, Graph};
 
 use crate::ground::{BuildError, OptionError};
-use crate::network::sample::{ListedEdges, Sample};
+use crate::network::sampling::{ListedEdges, Sample};
 
 /// The edges into each node of a problem.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bonnet_graph::{Graph, Reservation, Stopped};
 
 use super::messages::Messages;
-use super::sample::Lists;
+use super::sampling::Lists;
 use crate::data::GraphTypes;
 use crate::kernels::RowSet;
 

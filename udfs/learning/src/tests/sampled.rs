@@ -8,7 +8,7 @@ use super::gradients::check_directions;
 use super::training::Host;
 use super::*;
 use crate::network::Operator;
-use crate::network::sample::Sampler;
+use crate::network::sampling::Sampler;
 use crate::{Items, Outcome, Saved, Status, TrainError, train};
 
 /// The job in steps of `nodes` nodes that hear at most `fanout` neighbours; all if none.

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::equations::definition::{check_definition, check_slopes};
 use super::gradients::without_constants;
 use super::*;
-use crate::network::sample::Sampler;
+use crate::network::sampling::Sampler;
 use crate::{GraphTypes, Matrix, Saved, joined_features, train};
 
 /// The types, in the order of their numbers.

@@ -4,7 +4,7 @@ use bonnet_graph::{Reservation, Stopped};
 use rayon::prelude::*;
 
 use crate::data::{ItemInput, SparseRows, TimedItem};
-use crate::network::sample::Sample;
+use crate::network::sampling::Sample;
 use crate::network::{ListedEdges, Neighborhood, TemporalSampler, expect_rows};
 
 /// The rows around some items, apart from one another: those of an item follow one another by the number of their node, so that

@@ -9,7 +9,7 @@ use crate::ground::BuildError;
 use crate::ground::random::key;
 use crate::kernels::RowSet;
 use crate::models::{ModelSpec, Problem, registry, tokens};
-use crate::network::sample::{Sampler, union};
+use crate::network::sampling::{Sampler, union};
 use crate::network::{Messages, Model, Pass, Relations, Scope, TypeSampler};
 use crate::options::{SamplerKind, TrainOptions};
 use crate::training::parts::{ModelPart, PartModel, PartSource, stopped};

@@ -6,7 +6,7 @@ use bonnet_graph::{Reservation, Stopped};
 
 use super::metapaths::Metapath;
 use crate::ground::BuildError;
-use crate::network::sample::Sample;
+use crate::network::sampling::Sample;
 use crate::network::{Messages, Operator, Relation, Relations};
 
 /// A mask.

@@ -66,7 +66,7 @@ impl ListedEdges {
 }
 
 /// The offsets of `n` rows of which some have entries.
-pub(super) fn expanded(n: usize, rows: &[u32], offsets: &[usize]) -> Vec<usize> {
+pub(in crate::network) fn expanded(n: usize, rows: &[u32], offsets: &[usize]) -> Vec<usize> {
     let mut all = Vec::with_capacity(n + 1);
     for (&row, &start) in rows.iter().zip(offsets) {
         all.resize(row as usize + 1, start);
