@@ -15,7 +15,7 @@ const LONG: usize = 1 << 16;
 
 /// Writes a batch as CSV: NULL is nothing, or the builder's word for it; a string that is the same stands in quotes. Lists, structs
 /// and maps are JSON strings. Where the builder quotes everything, NULL is as it says; where it names no format, a timestamp is
-/// written as a cast to a string writes it, `2024-01-31 10:00:00`.
+/// written as tables show it, `2024-01-31 10:00:00.500`.
 ///
 /// # Errors
 /// If a value cannot be written.
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn timestamps_are_written_as_casts_write_them() {
+    fn timestamps_are_written_as_tables_show_them() {
         let times = vec![Some(1_706_695_200_500), None];
         let batch = RecordBatch::try_from_iter([
             ("a", Arc::new(TimestampMillisecondArray::from(times.clone())) as _),

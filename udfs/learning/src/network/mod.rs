@@ -31,7 +31,7 @@ pub use neighborhoods::{Entries, Hop, Neighborhoods};
 pub use operator::Operator;
 pub use pass::Pass;
 pub use relations::{KindColumns, Kinds, Relation, Relations};
-pub use sampling::{ListedEdges, TemporalSample, TemporalSampler, TypeSampler};
+pub use sampling::{ListedEdges, TemporalSample, TemporalSampler};
 pub use scope::{Hops, Prepared, RelationRows, Scope};
 pub use second_ring::second_ring;
 pub use stacked_sources::StackedSources;

@@ -251,7 +251,9 @@ pub const SHARED_OPTIONS: [OptionSpec; 18] = [
         "sampler",
         SamplerKind::Neighbors.name(),
         SamplerKind::NAMES,
-        "with batch_nodes, what fanout counts: neighbors, those of a node, in a typed graph in each relation; hgt, the nodes of each type that          a hop adds, those with many ties to what is there before others, with all edges between them (Hu et al. 2020): a number          for each hop, of which there may be more than a model sees",
+        "with batch_nodes, what fanout counts: neighbors, those of a node, in a typed graph in each relation; hgt, the nodes of each type \
+         that a hop adds, those with many ties to what is there before others, with all edges between them (Hu et al. 2020): a number \
+         for each hop, of which there may be more than a model sees",
     )
     .of_tasks(NODES),
     OptionSpec::choice(

@@ -167,7 +167,7 @@ fn run(answer: &dyn Answer, call: &Call, run: &mut Run) -> Result<()> {
             }
             (Ok(options), graph) => {
                 let of_graph = graph.is_some() && items.is_some();
-                if let Some(why) = if of_graph { not_of_graph_items(options) } else { of_graph_items_alone(options) } {
+                if let Some(why) = misplaced(options, of_graph) {
                     execution.fail(job, Failure::error(why))?;
                     continue;
                 }
@@ -273,21 +273,18 @@ fn load_items(run: &Run, name: &str, jobs: &[&JobRow], table: &ItemTable) -> Res
     failed(run, loaded)
 }
 
-/// What a job without items of a graph says that asks for what they alone have.
-fn of_graph_items_alone(options: &TrainOptions) -> Option<String> {
-    let given = options.fanout_order;
-    (given != FanoutOrder::default())
-        .then(|| format!("fanout_order is `{given}`, and is read for items of a graph alone: leave it out"))
-}
-
-/// What a job with items of a graph says that asks for what they do not have.
-fn not_of_graph_items(options: &TrainOptions) -> Option<String> {
-    (options.sampler != SamplerKind::Neighbors).then(|| {
-        format!(
-            "sampler is `{}`; valid: neighbors: each item of a graph has a neighbourhood of its own",
-            options.sampler
-        )
-    })
+/// What a job says that its items do not read: those of a graph have an order of their neighbours, all others a sampler.
+fn misplaced(options: &TrainOptions, of_graph: bool) -> Option<String> {
+    let TrainOptions { fanout_order, sampler, .. } = options;
+    match of_graph {
+        true if *sampler != SamplerKind::default() => Some(format!(
+            "sampler is `{sampler}`; valid: neighbors: each item of a graph has a neighbourhood of its own"
+        )),
+        false if *fanout_order != FanoutOrder::default() => {
+            Some(format!("fanout_order is `{fanout_order}`, and is read for items of a graph alone: leave it out"))
+        }
+        _ => None,
+    }
 }
 
 /// A graph's error as the failure of its jobs.

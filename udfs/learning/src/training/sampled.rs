@@ -9,8 +9,8 @@ use crate::ground::BuildError;
 use crate::ground::random::key;
 use crate::kernels::RowSet;
 use crate::models::{ModelSpec, Problem, registry, tokens};
-use crate::network::sampling::{Sampler, union};
-use crate::network::{Messages, Model, Pass, Relations, Scope, TypeSampler};
+use crate::network::sampling::{Sampler, TypeSampler, union};
+use crate::network::{Messages, Model, Pass, Relations, Scope};
 use crate::options::{SamplerKind, TrainOptions};
 use crate::training::parts::{ModelPart, PartModel, PartSource, stopped};
 
@@ -61,23 +61,26 @@ impl<'a> Sampled<'a> {
         let mut ring = options.batch_nodes.unwrap_or(u32::MAX) as usize;
         let mut largest = ring;
         let is_by_type = options.sampler == SamplerKind::Hgt;
+        let (kinds, n_types) = types.map_or((&[][..], 1), |types| (&types.kinds().of[..], types.n_types()));
         for &fanout in &fanout {
-            ring = match is_by_type {
-                true => (fanout as usize).saturating_mul(types.map_or(1, |types| types.n_types())),
-                false => ring.saturating_mul(fanout as usize).saturating_mul(apart),
-            };
+            let (drawing, each) = if is_by_type { (1, n_types) } else { (ring, apart) };
+            ring = drawing.saturating_mul(fanout as usize).saturating_mul(each);
             largest = largest.saturating_add(ring);
         }
-        let by_type = if is_by_type { Some(type_sampler(graph, types, reservation)?) } else { None };
+        let lists = match types {
+            // Without a relation there is no edge to draw.
+            Some(types) if !types.list().is_empty() => types.lists(),
+            _ => vec![(graph.offsets(), graph.targets())],
+        };
+        let by_type = match is_by_type {
+            true => Some(TypeSampler::new(graph, (kinds, n_types), lists.clone(), reservation)?),
+            false => None,
+        };
         let hops = match spec.reach {
             Some(reach) => reach(&options.of_model())?,
             None => fanout.len(),
         };
-        let sampler = match types {
-            // Without a relation there is no edge to draw.
-            Some(types) if !types.list().is_empty() => Sampler::by_relation(graph, types.lists(), reservation)?,
-            _ => Sampler::new(graph, reservation)?,
-        };
+        let sampler = Sampler::by_relation(graph, lists, reservation)?;
         let sampled = Self {
             spec,
             graph,
@@ -204,20 +207,6 @@ impl<'a> PartSource<'a> for Sampled<'a> {
                 self.build(items, &all, 0, false).map_err(stopped)
             }
         }
-    }
-}
-
-/// A sampler of nodes of each type; all are of one where the model reads no types.
-fn type_sampler<'a>(
-    graph: &'a Arc<Graph>,
-    types: Option<&'a Arc<Relations>>,
-    reservation: &mut Reservation<'_>,
-) -> Result<TypeSampler<'a>, Stopped> {
-    match types {
-        Some(types) if !types.list().is_empty() => {
-            TypeSampler::new(graph, (&types.kinds().of[..], types.n_types()), types.lists(), reservation)
-        }
-        _ => TypeSampler::new(graph, (&[], 1), vec![(graph.offsets(), graph.targets())], reservation),
     }
 }
 

@@ -76,7 +76,7 @@ pub(in crate::network) fn expanded(n: usize, rows: &[u32], offsets: &[usize]) ->
 }
 
 /// Marks a node that no sample has reached.
-const UNSEEN: u32 = u32::MAX;
+pub(super) const UNSEEN: u32 = u32::MAX;
 
 /// The neighbours of all nodes: where those of each begin, and all of them.
 pub type Lists<'a> = (&'a [usize], &'a [u32]);

@@ -2,13 +2,11 @@
 
 use bonnet_graph::{Graph, Reservation, Stopped};
 
-use super::sample::{Lists, Sample};
+use super::sample::{Lists, Sample, UNSEEN};
 use crate::ground::random::{Stream, key};
 
-/// Marks a node that no sample has reached.
-const UNSEEN: u32 = u32::MAX;
-
-/// Draws samples that have about as many nodes of one type as of another, and the edges between them. It holds 12 bytes a node.
+/// Draws samples that have about as many nodes of one type as of another, and the edges between them. It holds 12 bytes a node, and 24 more
+/// while it draws.
 #[derive(Debug)]
 pub struct TypeSampler<'a> {
     /// The type of each node; none where all are of one.
@@ -34,8 +32,8 @@ impl<'a> TypeSampler<'a> {
         reservation: &mut Reservation<'_>,
     ) -> Result<Self, Stopped> {
         let n = graph.n_nodes();
-        // Positions and budgets, and at most as many nodes that are reached and that are given something.
-        reservation.grow(20 * n)?;
+        // Positions and budgets, and at most as many nodes that are reached, that are given something and that wait.
+        reservation.grow(36 * n)?;
         Ok(Self { kinds, n_types, lists, place: vec![UNSEEN; n], budget: vec![0.0; n] })
     }
 
