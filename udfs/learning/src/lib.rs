@@ -80,8 +80,8 @@ pub use models::{ModelSpec, is_pretrained, model, models, reads_types};
 pub use optimizer::{Optimizer, schedule};
 pub use options::table::{DATA_OPTIONS, RUN_OPTIONS, SHARED_OPTIONS};
 pub use options::{
-    ClassWeights, ColumnType, Decoder, Domain, Encodings, FanoutOrder, FeatureSource, Featureless, Form, Job,
-    ModelOptions, Negatives, Normalize, OptimizerKind, OptionSpec, Pooling, RegressionLoss, SamplerKind, SelectBy,
+    ClassWeights, ColumnType, Decoder, Domain, Encodings, EvaluateOn, FanoutOrder, FeatureSource, Featureless, Form,
+    Job, ModelOptions, Negatives, Normalize, OptimizerKind, OptionSpec, Pooling, RegressionLoss, SamplerKind, SelectBy,
     Shares, SplitError, SplitScheme, Task, TrainOptions, Value,
 };
 pub use protocols::choose as choose_protocol;

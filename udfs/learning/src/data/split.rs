@@ -20,6 +20,9 @@ pub enum Part {
 }
 
 impl Part {
+    /// All three.
+    pub const ALL: [Self; 3] = [Self::Train, Self::Val, Self::Test];
+
     /// `train`, `val` or `test`.
     pub fn name(self) -> &'static str {
         match self {

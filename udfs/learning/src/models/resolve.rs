@@ -8,7 +8,7 @@ use super::{ModelSpec, foundation, model, models};
 use crate::ground::OptionError;
 use crate::options::option_spec::counts;
 use crate::options::table::{self, RUN_OPTIONS};
-use crate::options::{Job, Normalize, OptionSpec, SamplerKind, SelectBy, Task, TrainOptions, Value};
+use crate::options::{EvaluateOn, Job, Normalize, OptionSpec, SamplerKind, SelectBy, Task, TrainOptions, Value};
 
 impl Job {
     /// Checks every option and fills in the model's defaults.
@@ -78,6 +78,9 @@ impl Job {
             batch_nodes: values.optional("batch_nodes").map(|nodes| nodes as u32),
             fanout: Vec::new(),
             sampler: values.parse("sampler")?,
+            evaluate_on: values.parse("evaluate_on")?,
+            epoch_steps: values.optional("epoch_steps").map(|steps| steps as u32),
+            accumulate: values.optional("accumulate").unwrap_or(1) as u32,
             fanout_order: values.parse("fanout_order")?,
             relative_time: values.optional("relative_time").unwrap_or(0) as usize,
             hyperparameters: spec.own.iter().map(own).collect(),
@@ -208,6 +211,16 @@ fn refuse_label_rate(spec: &ModelSpec, rate: f64) -> Result<(), OptionError> {
 fn resolve_fanout(spec: &ModelSpec, options: &TrainOptions, given: &Value) -> Result<Vec<u32>, OptionError> {
     let by_type = options.sampler == SamplerKind::Hgt;
     let Some(batch) = options.batch_nodes else {
+        if options.evaluate_on == EvaluateOn::Samples {
+            return Err(OptionError::invalid("evaluate_on", options.evaluate_on, "graph without batch_nodes"));
+        }
+        if let Some(steps) = options.epoch_steps {
+            return Err(OptionError::invalid(
+                "epoch_steps",
+                steps,
+                "NULL without batch_nodes, where an epoch is one step",
+            ));
+        }
         return match given {
             Value::Null if by_type => {
                 Err(OptionError::invalid("sampler", options.sampler, "neighbors without batch_nodes"))
@@ -357,6 +370,11 @@ mod tests {
         assert!(error(hgt(Value::Null)).contains("one number, or one for each hop"));
         assert!(error(job("hgt", &[("sampler", text("hgt"))])).contains("neighbors without batch_nodes"));
         assert!(error(job("gcn", &[("batch_nodes", Value::Integer(0))])).contains("[1, 4294967295], or NULL"));
+        assert!(error(job("gcn", &[("evaluate_on", text("samples"))])).contains("graph without batch_nodes"));
+        assert!(error(job("gcn", &[("epoch_steps", Value::Integer(2))])).contains("NULL without batch_nodes"));
+        assert!(error(job("gcn", &[("accumulate", Value::Integer(0))])).contains("[1, 4294967295]"));
+        let links = [("task", text("link_prediction")), ("accumulate", Value::Integer(2))];
+        assert!(error(job("gcn", &links)).contains("does not read"));
         for model in ["h2gcn", "linkx", "glognn", "label_propagation"] {
             assert!(error(sampled(model, Value::Null)).contains(&format!("NULL: {model} reads more")), "{model}");
         }

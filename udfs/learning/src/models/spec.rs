@@ -46,7 +46,7 @@ pub(crate) const FEATURES_ALONE: &str = "feature-only";
 pub(crate) const SOLVED: &str = "ridge";
 
 /// The options of graphs that a model on complexes has no use for.
-const OF_GRAPHS: [&str; 12] = [
+const OF_GRAPHS: [&str; 14] = [
     "encodings",
     "embedding",
     "decoder",
@@ -56,13 +56,15 @@ const OF_GRAPHS: [&str; 12] = [
     "fanout",
     "fanout_order",
     "sampler",
+    "evaluate_on",
+    "epoch_steps",
     "label_rate",
     "negatives",
     "relative_time",
 ];
 
 /// The options that a pre-trained model has no use for: it reads aligned features, and adapts to a whole graph.
-const NOT_OF_ENCODERS: [&str; 13] = [
+const NOT_OF_ENCODERS: [&str; 16] = [
     "encodings",
     "embedding",
     "decoder",
@@ -73,6 +75,9 @@ const NOT_OF_ENCODERS: [&str; 13] = [
     "fanout",
     "fanout_order",
     "sampler",
+    "evaluate_on",
+    "epoch_steps",
+    "accumulate",
     "label_rate",
     "negatives",
     "relative_time",

@@ -6,6 +6,7 @@
 pub(crate) mod choices;
 mod decay;
 mod encodings;
+mod evaluate_on;
 mod fanout_order;
 mod features;
 pub(crate) mod forms;
@@ -22,6 +23,7 @@ mod train_options;
 pub use choices::{ClassWeights, Decoder, Negatives, Pooling, RegressionLoss, Task};
 pub use decay::Decay;
 pub use encodings::Encodings;
+pub use evaluate_on::EvaluateOn;
 pub use fanout_order::FanoutOrder;
 pub use features::{FeatureSource, Featureless, Normalize};
 pub use forms::Form;

@@ -4,8 +4,8 @@
 
 use crate::options::choices::{CLASSES, EMBEDDINGS, GRAPHS, ITEMS, LINKS, NODES, NUMBERS, ONE_GRAPH};
 use crate::options::{
-    ClassWeights, Decay, Decoder, Defaults, Domain, Encodings, FanoutOrder, FeatureSource, Featureless, Negatives,
-    Normalize, OptimizerKind, OptionSpec, Pooling, RegressionLoss, SamplerKind, SelectBy, SplitScheme, Task,
+    ClassWeights, Decay, Decoder, Defaults, Domain, Encodings, EvaluateOn, FanoutOrder, FeatureSource, Featureless,
+    Negatives, Normalize, OptimizerKind, OptionSpec, Pooling, RegressionLoss, SamplerKind, SelectBy, SplitScheme, Task,
 };
 
 /// A limit of options that count: those of `u32`.
@@ -155,7 +155,7 @@ pub(crate) const fn training(of_model: &Defaults) -> [OptionSpec; 7] {
 }
 
 /// The options of every model that have one default.
-pub const SHARED_OPTIONS: [OptionSpec; 18] = [
+pub const SHARED_OPTIONS: [OptionSpec; 21] = [
     OptionSpec::new(
         "encodings",
         Domain::Text { forms: Encodings::FORMS },
@@ -237,7 +237,7 @@ pub const SHARED_OPTIONS: [OptionSpec; 18] = [
         Domain::OptionalInteger { min: 1, max: MOST },
         "training nodes, or items, of a step in the tasks of nodes, each epoch in a new order, on a sample of their neighbours that is \
          drawn anew each step: for graphs whose representations do not fit; figures and outputs are those of the whole graph \
-         all the same. NULL is all, on the whole graph; 512 of items of a graph",
+         all the same, unless evaluate_on says otherwise. NULL is all, on the whole graph; 512 of items of a graph",
     )
     .of_tasks(NODES),
     OptionSpec::new(
@@ -256,6 +256,28 @@ pub const SHARED_OPTIONS: [OptionSpec; 18] = [
          for each hop, of which there may be more than a model sees",
     )
     .of_tasks(NODES),
+    OptionSpec::choice(
+        "evaluate_on",
+        EvaluateOn::Graph.name(),
+        EvaluateOn::NAMES,
+        "with batch_nodes, what figures and outputs are computed on. graph: all that an output sees; samples: batch_nodes nodes of a part \
+         at a time, by number, and what sampler and fanout draw around them from the seed, the same in each epoch: for graphs \
+         where two edges lead to most nodes. An output then hangs on the nodes that are asked with it, and predict on those of its split",
+    )
+    .of_tasks(NODES),
+    OptionSpec::new(
+        "epoch_steps",
+        Domain::OptionalInteger { min: 1, max: MOST },
+        "with batch_nodes, the most steps of an epoch: the training nodes that it leaves out wait for another draw. NULL is all",
+    )
+    .of_tasks(NODES),
+    OptionSpec::integer(
+        "accumulate",
+        1,
+        [1, MOST],
+        "the steps of an epoch whose gradients are added up before the parameters move, the last ones of an epoch as many as there are",
+    )
+    .of_tasks(ITEMS),
     OptionSpec::choice(
         "fanout_order",
         FanoutOrder::Uniform.name(),

@@ -5,9 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ClassWeights, Decay, Decoder, Encodings, FanoutOrder, FeatureSource, Featureless, ModelOptions, Negatives,
-    Normalize, OptimizerKind, Pooling, RegressionLoss, SamplerKind, SelectBy, Task, Value,
+    ClassWeights, Decay, Decoder, Encodings, EvaluateOn, FanoutOrder, FeatureSource, Featureless, ModelOptions,
+    Negatives, Normalize, OptimizerKind, Pooling, RegressionLoss, SamplerKind, SelectBy, Task, Value,
 };
+
+/// The default of options that count from 1.
+fn one() -> u32 {
+    1
+}
 
 /// The options of a run, each with its value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -84,6 +89,15 @@ pub struct TrainOptions {
     /// What `fanout` counts: neighbours of a node, or nodes of a type.
     #[serde(default)]
     pub sampler: SamplerKind,
+    /// With `batch_nodes`, what passes without training run on.
+    #[serde(default)]
+    pub evaluate_on: EvaluateOn,
+    /// With `batch_nodes`, the most steps of an epoch; all if none.
+    #[serde(default)]
+    pub epoch_steps: Option<u32>,
+    /// How many steps' gradients are added up before the parameters move.
+    #[serde(default = "one")]
+    pub accumulate: u32,
     /// Which neighbours of a row these are, for items of a graph.
     #[serde(default)]
     pub fanout_order: FanoutOrder,

@@ -27,7 +27,7 @@ pub(super) use super::trained::{CompletedRun, Failure};
 use super::trained::{groups, train_jobs};
 use super::training_data::TrainingData;
 use crate::training::device::Place;
-use crate::{FanoutOrder, Featureless, SamplerKind, Status, TrainOptions, reads_types};
+use crate::{EvaluateOn, FanoutOrder, Featureless, SamplerKind, Status, TrainOptions, reads_types};
 
 /// The column of the classes that a split leaves out.
 pub(super) const LEFT_OUT: &str = "left_out";
@@ -275,10 +275,13 @@ fn load_items(run: &Run, name: &str, jobs: &[&JobRow], table: &ItemTable) -> Res
 
 /// What a job says that its items do not read: those of a graph have an order of their neighbours, all others a sampler.
 fn misplaced(options: &TrainOptions, of_graph: bool) -> Option<String> {
-    let TrainOptions { fanout_order, sampler, .. } = options;
+    let TrainOptions { fanout_order, sampler, evaluate_on, .. } = options;
     match of_graph {
         true if *sampler != SamplerKind::default() => Some(format!(
             "sampler is `{sampler}`; valid: neighbors: each item of a graph has a neighbourhood of its own"
+        )),
+        true if *evaluate_on != EvaluateOn::default() => Some(format!(
+            "evaluate_on is `{evaluate_on}`; valid: graph: figures of items are those of their whole neighbourhoods"
         )),
         false if *fanout_order != FanoutOrder::default() => {
             Some(format!("fanout_order is `{fanout_order}`, and is read for items of a graph alone: leave it out"))

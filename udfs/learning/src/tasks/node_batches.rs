@@ -8,11 +8,14 @@ use crate::options::TrainOptions;
 /// Separates the draw of the batches from other uses of the seed.
 const BATCHES: u64 = 12;
 
-/// The training nodes of each step: all in one, or [`TrainOptions::batch_nodes`] in an order that is drawn anew each epoch.
+/// The training nodes of each step: all in one, or [`TrainOptions::batch_nodes`] in an order that is drawn anew each epoch,
+/// of which [`TrainOptions::epoch_steps`] are taken.
 pub(super) struct NodeBatches<'a> {
     n_nodes: usize,
     train: &'a [u32],
     size: usize,
+    /// The most steps of an epoch.
+    most: usize,
     seed: u64,
     steps: Vec<RowSet>,
 }
@@ -21,7 +24,8 @@ impl<'a> NodeBatches<'a> {
     /// The batches of a split of `n_nodes` nodes; none before the first epoch.
     pub fn new(n_nodes: usize, split: &'a Split, options: &TrainOptions) -> Self {
         let size = options.batch_nodes.map_or(split.train.len(), |nodes| nodes as usize).max(1);
-        Self { n_nodes, train: &split.train, size, seed: options.seed, steps: Vec::new() }
+        let most = options.epoch_steps.map_or(usize::MAX, |steps| steps as usize);
+        Self { n_nodes, train: &split.train, size, most, seed: options.seed, steps: Vec::new() }
     }
 
     /// The bytes that they will hold: the batches, and the nodes in the order in which they are cut.
@@ -41,7 +45,7 @@ impl<'a> NodeBatches<'a> {
                 nodes.sort_unstable();
                 RowSet::new(self.n_nodes, nodes.to_vec())
             };
-            self.steps = order.chunks_mut(self.size).map(step).collect();
+            self.steps = order.chunks_mut(self.size).take(self.most).map(step).collect();
         }
         several || epoch == 1
     }
@@ -54,5 +58,30 @@ impl<'a> NodeBatches<'a> {
     /// The nodes of every step.
     pub fn nodes(&self) -> Vec<Vec<u32>> {
         self.steps.iter().map(|step| step.rows().to_vec()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::options::Job;
+
+    #[test]
+    fn an_epoch_of_few_steps_draws_other_nodes_each_time() {
+        let split = Split { train: (0..540).map(|v| 2 * v).collect(), ..Split::default() };
+        let options = Job::new("gcn").with("batch_nodes", 100).with("epoch_steps", 2).resolve().unwrap();
+        let (mut batches, mut seen) = (NodeBatches::new(1080, &split, &options), BTreeSet::new());
+        for epoch in 1..=12 {
+            assert!(batches.begin(epoch));
+            let nodes = batches.nodes();
+            assert_eq!(nodes.iter().map(Vec::len).collect::<Vec<_>>(), [100, 100]);
+            let drawn: BTreeSet<u32> = nodes.into_iter().flatten().collect();
+            assert_eq!(drawn.len(), 200, "no node twice in an epoch");
+            seen.extend(drawn);
+        }
+        // Twelve draws of 200 of 540 leave out a node with probability (340 / 540)^12 = 0.4 %.
+        assert!(seen.len() > 530 && seen.iter().all(|v| v % 2 == 0), "{}", seen.len());
     }
 }

@@ -120,6 +120,81 @@ fn figures_and_outputs_of_a_sampled_run_are_those_of_the_whole_graph() {
 }
 
 #[test]
+fn evaluation_on_samples_of_all_neighbours_is_that_on_the_graph() {
+    let data = planted(900, true);
+    for job in jobs_with_labels() {
+        let job = in_steps(&job.with("epochs", 2), 50, None);
+        let (graph, samples) = (outcome(&data, &job), outcome(&data, &job.clone().with("evaluate_on", "samples")));
+        // Sums run in other blocks.
+        for (a, b) in graph.logits.values.iter().zip(&samples.logits.values) {
+            assert!((a - b).abs() <= 1e-4 * a.abs().max(1.0), "{}: {a} and {b}", job.model);
+        }
+    }
+}
+
+#[test]
+fn evaluation_on_samples_is_the_same_in_each_epoch_and_whatever_parts_are_asked_for() {
+    let data = planted(900, true);
+    for job in jobs_with_labels() {
+        let job = in_steps(&job.with("epochs", 3), 32, Some(2)).with("evaluate_on", "samples");
+        let sees_neighbours = !job.resolve().unwrap().fanout.is_empty();
+        for sampler in ["neighbors", "hgt"] {
+            let job = job.clone().with("sampler", sampler);
+            let run = |test_each_epoch: bool| {
+                let options = TrainOptions { test_each_epoch, every_figure: true, ..job.resolve().unwrap() };
+                let mut best = None;
+                let mut observe = |record: &EpochRecord| {
+                    if record.selected {
+                        best = Some((record.val, record.test));
+                    }
+                };
+                let outcome = fixed(train_nodes(&data, &split(&data), &options, &Unmonitored, &mut observe).unwrap());
+                (outcome, best.unwrap())
+            };
+            let ((without, _), (with, (val, test))) = (run(false), run(true));
+            assert!(without == with, "{}, {sampler}", job.model);
+            assert!(val == with.val && test == with.test, "{}, {sampler}", job.model);
+            let on_graph = fixed(outcome(&data, &job.clone().with("evaluate_on", "graph")));
+            // A step does not hang on it.
+            assert!(with.weights.len() == on_graph.weights.len(), "{}", job.model);
+            assert_eq!(with.logits != on_graph.logits, sees_neighbours, "{}, {sampler}", job.model);
+        }
+    }
+}
+
+#[test]
+fn gradients_that_are_added_up_are_those_of_one_step() {
+    let data = planted(900, true);
+    // 540 training nodes: three steps of as many, whose mean losses have three times the gradient of that of all.
+    let job = |nodes: i64, lr: f64| {
+        let job = Job::new("gcn").with("dropout", 0.0).with("optimizer", "sgd").with("weight_decay", 0.0);
+        outcome(&data, &in_steps(&job.with("epochs", 4), nodes, None).with("lr", lr).with("accumulate", 3))
+    };
+    let (together, one_by_one) = (job(540, 0.3), job(180, 0.1));
+    for (a, b) in together.logits.values.iter().zip(&one_by_one.logits.values) {
+        assert!((a - b).abs() < 1e-5, "{a} and {b}");
+    }
+    // More than an epoch has: its last step moves the parameters all the same.
+    let step = |accumulate: i64| {
+        fixed(outcome(
+            &data,
+            &in_steps(&Job::new("gcn").with("epochs", 2), 200, Some(3)).with("accumulate", accumulate),
+        ))
+    };
+    assert!(step(3) == step(100) && step(3) != step(2) && step(2) != step(1));
+}
+
+#[test]
+fn an_epoch_of_all_its_steps_is_an_epoch() {
+    let data = planted(900, true);
+    let run = |steps: Option<i64>| {
+        let job = in_steps(&Job::new("gcn").with("epochs", 2), 100, Some(3));
+        fixed(outcome(&data, &job.with("epoch_steps", steps)))
+    };
+    assert!(run(Some(6)) == run(None) && run(Some(6)) != run(Some(5)));
+}
+
+#[test]
 fn the_number_of_threads_changes_no_bit_of_a_sampled_run() {
     let data = planted(900, true);
     for mut job in jobs_with_labels() {

@@ -146,6 +146,8 @@ pub(crate) struct CpuBackend<'a> {
     model: Box<dyn Model + 'a>,
     best_parameters: Vec<f32>,
     gradient: Vec<f32>,
+    /// The gradients since the parameters moved, where those of several steps are added up.
+    added: Vec<f32>,
     optimizer: Optimizer,
     /// Batches that are drawn anew take the place, and the room, of those before.
     scopes: Vec<Scope>,
@@ -169,11 +171,13 @@ impl<'a> CpuBackend<'a> {
     ) -> Result<Self, TrainError> {
         let (options, stored) = (setup.options, setup.parameters.len());
         let measures = model.layout().blocks().iter().any(|block| block.measured);
-        reservation.grow(3 * 4 * stored + Optimizer::bytes(stored) + Moments::bytes(model.layout()))?;
+        let added = if options.accumulate > 1 { stored } else { 0 };
+        reservation.grow(4 * (3 * stored + added) + Optimizer::bytes(stored) + Moments::bytes(model.layout()))?;
         let eval_scope = model.scope(&objective.nodes(setup.parts()), false, setup.pruned, reservation)?;
         Ok(Self {
             best_parameters: setup.parameters.clone(),
             gradient: vec![0f32; stored],
+            added: vec![0f32; added],
             optimizer: Optimizer::new(options.optimizer, options.lr, options.weight_decay, stored)
                 .with_layout(model.layout()),
             n_items: 0,
@@ -248,6 +252,15 @@ impl Backend for CpuBackend<'_> {
             record.train_loss += loss * (objective.batch_items(batch) as f64 / self.n_items as f64);
             self.model.backward(scope, of_nodes, pass, d_model, monitor)?;
             self.optimizer.move_statistics(&mut self.setup.parameters, &mut self.gradient);
+            if options.accumulate > 1 {
+                self.added.iter_mut().zip(&self.gradient).for_each(|(sum, part)| *sum += part);
+                let done = at + 1;
+                if done % options.accumulate as usize != 0 && done != order.len() {
+                    continue;
+                }
+                std::mem::swap(&mut self.added, &mut self.gradient);
+                self.added.fill(0.0);
+            }
             if let Some(limit) = options.clip {
                 clip_global_norm(&mut self.gradient, limit);
             }

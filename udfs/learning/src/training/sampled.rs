@@ -4,22 +4,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 
-use crate::data::{Features, features};
+use crate::data::{Features, Part, features};
 use crate::ground::BuildError;
 use crate::ground::random::key;
 use crate::kernels::RowSet;
 use crate::models::{ModelSpec, Problem, registry, tokens};
 use crate::network::sampling::{Sampler, TypeSampler, union};
 use crate::network::{Messages, Model, Pass, Relations, Scope};
-use crate::options::{SamplerKind, TrainOptions};
+use crate::options::{EvaluateOn, SamplerKind, TrainOptions};
+use crate::tasks::Objective;
 use crate::training::parts::{ModelPart, PartModel, PartSource, stopped};
 
 /// Separates the draw of neighbours from other uses of the seed.
 const NEIGHBORS: u64 = 11;
 
+/// The same for passes without training.
+const EVALUATED: u64 = 12;
+
 /// A step builds the model anew on a sample of the neighbours of its targets, as far as the model's outputs reach. Without
 /// training, all neighbours are there, so that outputs are those of the whole graph; targets whose neighbourhoods hold
-/// more nodes together than any step's are halved until they do not, or one is left.
+/// more nodes together than any step's are halved until they do not, or one is left. By [`EvaluateOn::Samples`] these passes run on
+/// samples, too, of as many targets as a step has: those of one part of the split in the order of their numbers, so that an output
+/// does not hang on which parts are asked for.
 ///
 /// Beside the features, the graph and the outputs of all nodes, memory holds one such model at a time.
 pub(crate) struct Sampled<'a> {
@@ -39,8 +45,19 @@ pub(crate) struct Sampled<'a> {
     /// The largest number of nodes of a step.
     largest: usize,
     sampler: Mutex<Sampler<'a>>,
-    /// What training draws from, where that is nodes of each type.
+    /// What samples are drawn from, where that is nodes of each type.
     by_type: Option<TypeSampler<'a>>,
+    /// The part of each node (training, validation, test, none), where passes without training run on samples.
+    parts: Option<Vec<u8>>,
+}
+
+/// What a model is built on around its targets.
+#[derive(Clone, Copy)]
+enum Neighbors<'f> {
+    /// What a step or an evaluation on samples draws, with its key.
+    Drawn(&'f [u32], u64),
+    /// All neighbours over so many edges.
+    All(usize),
 }
 
 impl<'a> Sampled<'a> {
@@ -49,6 +66,7 @@ impl<'a> Sampled<'a> {
         problem: &Problem<'a>,
         options: &'a TrainOptions,
         (graph, types): (&'a Arc<Graph>, Option<&'a Arc<Relations>>),
+        objective: &dyn Objective,
         monitor: &'a dyn Monitor,
         reservation: &mut Reservation<'_>,
     ) -> Result<PartModel<'a, Self>, BuildError> {
@@ -81,6 +99,17 @@ impl<'a> Sampled<'a> {
             None => fanout.len(),
         };
         let sampler = Sampler::by_relation(graph, lists, reservation)?;
+        let parts = match options.evaluate_on {
+            EvaluateOn::Graph => None,
+            EvaluateOn::Samples => {
+                reservation.grow(n)?;
+                let mut parts = vec![Part::ALL.len() as u8; n];
+                for (part, number) in Part::ALL.into_iter().zip(0..) {
+                    objective.nodes(&[part]).iter().for_each(|&v| parts[v as usize] = number);
+                }
+                Some(parts)
+            }
+        };
         let sampled = Self {
             spec,
             graph,
@@ -95,19 +124,21 @@ impl<'a> Sampled<'a> {
             largest: largest.min(n),
             sampler: Mutex::new(sampler),
             by_type,
+            parts,
         };
         PartModel::new(sampled, n, problem.n_outputs, options.keep_embeddings, reservation)
     }
 
     /// The model around some targets.
-    fn build(&mut self, targets: &[u32], fanout: &[u32], draw: u64, train: bool) -> Result<ModelPart<'a>, BuildError> {
+    fn build(&mut self, targets: &[u32], around: Neighbors<'_>, train: bool) -> Result<ModelPart<'a>, BuildError> {
         let mut reservation = Reservation::new(self.monitor, 0)?;
-        let mut samples = match &mut self.by_type {
-            Some(sampler) if train => sampler.samples(targets, fanout, draw, &mut reservation)?,
-            _ => {
-                let sampler = self.sampler.get_mut().unwrap_or_else(PoisonError::into_inner);
-                sampler.samples(targets, fanout, draw, &mut reservation)?
+        let sampler = self.sampler.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut samples = match (around, &mut self.by_type) {
+            (Neighbors::Drawn(counts, key), Some(by_type)) => {
+                by_type.samples(targets, counts, key, &mut reservation)?
             }
+            (Neighbors::Drawn(fanout, key), None) => sampler.samples(targets, fanout, key, &mut reservation)?,
+            (Neighbors::All(hops), _) => sampler.samples(targets, &vec![u32::MAX; hops], 0, &mut reservation)?,
         };
         let sample = match self.types {
             None => samples.swap_remove(0),
@@ -170,15 +201,22 @@ impl<'a> Sampled<'a> {
 
 impl<'a> PartSource<'a> for Sampled<'a> {
     fn smallest(&mut self) -> Result<ModelPart<'a>, BuildError> {
-        self.build(&[0], &[], 0, false)
+        self.build(&[0], Neighbors::All(0), false)
     }
 
     /// Rows: the pieces in which targets are computed, then the targets.
     fn scope(&self, targets: &[u32], train: bool, reservation: &mut Reservation<'_>) -> Result<Scope, Stopped> {
         let n = self.graph.n_nodes();
         let mut pieces = Vec::new();
-        if !train && !targets.is_empty() {
-            self.divide(targets, &mut pieces)?;
+        match &self.parts {
+            _ if train || targets.is_empty() => {}
+            None => self.divide(targets, &mut pieces)?,
+            Some(parts) => {
+                let mut of_part = vec![Vec::new(); Part::ALL.len() + 1];
+                targets.iter().for_each(|&v| of_part[parts[v as usize] as usize].push(v));
+                let size = self.options.batch_nodes.unwrap_or(u32::MAX) as usize;
+                pieces.extend(of_part.iter().flat_map(|nodes| nodes.chunks(size)).map(<[u32]>::to_vec));
+            }
         }
         pieces.push(targets.to_vec());
         let mut rows = Vec::with_capacity(pieces.len());
@@ -200,12 +238,13 @@ impl<'a> PartSource<'a> for Sampled<'a> {
         match pass {
             Pass::Train { epoch } => {
                 let (fanout, draw) = (self.fanout.clone(), key(&[self.options.seed, NEIGHBORS, u64::from(epoch)]));
-                self.build(items, &fanout, draw, true).map_err(stopped)
+                self.build(items, Neighbors::Drawn(&fanout, draw), true).map_err(stopped)
             }
-            Pass::Evaluate | Pass::Measure => {
-                let all = vec![u32::MAX; self.hops];
-                self.build(items, &all, 0, false).map_err(stopped)
+            Pass::Evaluate | Pass::Measure if self.parts.is_some() => {
+                let (fanout, draw) = (self.fanout.clone(), key(&[self.options.seed, EVALUATED]));
+                self.build(items, Neighbors::Drawn(&fanout, draw), false).map_err(stopped)
             }
+            Pass::Evaluate | Pass::Measure => self.build(items, Neighbors::All(self.hops), false).map_err(stopped),
         }
     }
 }

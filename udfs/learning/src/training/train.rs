@@ -305,7 +305,7 @@ impl<'a> Training<'a> {
                     None => Box::new(build(&problem, &mut reservation)?),
                     Some(_) => {
                         let along = (graph, types.as_ref());
-                        Box::new(Sampled::model(&problem, options, along, monitor, &mut reservation)?)
+                        Box::new(Sampled::model(&problem, options, along, objective, monitor, &mut reservation)?)
                     }
                 };
                 objective.set_space(model.space());
