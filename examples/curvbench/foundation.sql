@@ -20,7 +20,7 @@
 -- with no row of the other.
 
 \format markdown
-\default models mdgpt|samgpt|mdgfm|gcope
+\default models mdgpt|samgpt|mdgfm|gcope|sa2gfm
 \default folds .*
 \default datasets .*
 \default draws 5

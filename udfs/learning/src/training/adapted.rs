@@ -94,7 +94,10 @@ impl<'a> Adapted<'a> {
             features: std::sync::Arc::clone(&data.features),
         };
         let monitor = setup.monitor;
-        let target = Domain::new(&source, options, (shape.dim, shape.reduction()?), reservation, monitor)?;
+        let mut target = Domain::new(&source, options, (shape.dim, shape.reduction()?), reservation, monitor)?;
+        if adapt == Adapt::Prompt {
+            model.prepare(&shape, &mut target, reservation)?;
+        }
         let (stored, stride) = (layout.stored(), padded(n_classes));
         let of_pass = model.bytes(&shape, std::slice::from_ref(&target));
         reservation.grow(4 * 4 * stored + Optimizer::bytes(stored) + of_pass)?;
@@ -264,7 +267,14 @@ impl Backend for Adapted<'_> {
             d_nodes: &mut self.host.gradient,
             d_head: &mut [],
         };
-        let train_loss = objective.train(0, step, self.setup.monitor)?;
+        let mut train_loss = objective.train(0, step, self.setup.monitor)?;
+        let penalty = match self.adapt {
+            Adapt::Prompt => told(self.model.penalty(&self.shape, &weights, &self.near), self.setup.monitor)?,
+            Adapt::Head | Adapt::FineTune => None,
+        };
+        if let Some(penalty) = &penalty {
+            train_loss += f64::from(penalty.to_scalar::<f32>()?);
+        }
         if !train_loss.is_finite() {
             return Err(self.setup.diverged(epoch, train_loss));
         }
@@ -272,7 +282,10 @@ impl Backend for Adapted<'_> {
             .flat_map(|&v| self.host.gradient[v as usize * stride..][..self.n_classes].iter().copied())
             .collect();
         let gradient = Tensor::from_vec(gradient, (self.shots.nodes.len(), self.n_classes), &Device::Cpu)?;
-        let loss = (outputs * gradient)?.sum_all()?;
+        let mut loss = (outputs * gradient)?.sum_all()?;
+        if let Some(penalty) = penalty {
+            loss = (loss + penalty)?;
+        }
         let mut d_parameters = vec![0f32; self.layout.stored()];
         weights.add_gradient(&self.layout, &loss.backward()?, &mut d_parameters)?;
         if let Some(limit) = options.clip {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bonnet_graph::{Graph, Monitor, Reservation};
 use candle_core::{DType, Device, Result, Tensor};
 
+use super::communities::Communities;
 use crate::data::features::{prepare, prepared_bytes};
 use crate::data::{AlignmentError, Features, Reduction, align, structural_features, structural_features_bytes};
 use crate::ground::{DataError, Matrix, TrainError};
@@ -70,6 +71,8 @@ pub(crate) struct View {
     /// Nodes x dim.
     pub features: Tensor,
     pub propagation: Propagation,
+    /// For models that read them, of a whole graph.
+    pub communities: Option<Arc<Communities>>,
 }
 
 /// A graph with aligned features.
@@ -140,7 +143,7 @@ impl Domain {
     fn view(graph: &Graph, rows: &Matrix, nodes: &[u32], dtype: DType) -> Result<View> {
         let values: Vec<f32> = nodes.iter().flat_map(|&v| rows.row(v as usize).iter().copied()).collect();
         let features = Tensor::from_vec(values, (nodes.len(), rows.columns), &Device::Cpu)?.to_dtype(dtype)?;
-        Ok(View { features, propagation: Propagation::normalized(graph, nodes, dtype)? })
+        Ok(View { features, propagation: Propagation::normalized(graph, nodes, dtype)?, communities: None })
     }
 
     /// A graph with such features, as numbers of a type.

@@ -13,12 +13,16 @@ const SLOPE: f64 = 0.25;
 pub(super) fn push(layout: &mut Layout, shape: &Shape<'_>) {
     let hidden = shape.options.hidden;
     for l in 0..shape.options.layers {
-        let inputs = if l == 0 { shape.dim } else { hidden };
-        let name = |what: &str| format!("encoder.{l}.{what}");
-        layout.push(name("weight"), Axis::exact(inputs), Axis::exact(hidden), Initial::glorot(inputs, hidden));
-        layout.push(name("bias"), Axis::exact(1), Axis::exact(hidden), Initial::Zeros);
-        layout.push(name("slope"), Axis::exact(1), Axis::exact(1), Initial::Constant(SLOPE));
+        push_layer(layout, &format!("encoder.{l}"), if l == 0 { shape.dim } else { hidden }, hidden);
     }
+}
+
+/// Appends the parameters of a layer: `name.weight`, `name.bias`, `name.slope`.
+pub(super) fn push_layer(layout: &mut Layout, name: &str, inputs: usize, outputs: usize) {
+    let name = |what: &str| format!("{name}.{what}");
+    layout.push(name("weight"), Axis::exact(inputs), Axis::exact(outputs), Initial::glorot(inputs, outputs));
+    layout.push(name("bias"), Axis::exact(1), Axis::exact(outputs), Initial::Zeros);
+    layout.push(name("slope"), Axis::exact(1), Axis::exact(1), Initial::Constant(SLOPE));
 }
 
 /// `H_l = prelu(A (s_l * dropout(H_{l-1})) W_l + b_l)` for every layer, `A` the matrix by which rows are carried (`carry`) and `s_l` the token of a layer,
@@ -40,17 +44,32 @@ pub(super) fn encode(
         if let Some(token) = tokens.and_then(|tokens| tokens.get(l)) {
             h = h.broadcast_mul(token)?;
         }
-        let weight = weights.get(&format!("encoder.{l}.weight"))?;
-        // The narrower side is carried along the edges.
-        h = match weight.dim(0)? < weight.dim(1)? {
-            true => carry(&h)?.matmul(weight)?,
-            false => carry(&h.matmul(weight)?)?,
-        };
-        h = h.broadcast_add(weights.get(&format!("encoder.{l}.bias"))?)?;
-        let above = h.relu()?;
-        h = (&above + (&h - &above)?.broadcast_mul(weights.get(&format!("encoder.{l}.slope"))?)?)?;
+        h = layer(weights, &format!("encoder.{l}"), &h, &carry)?;
     }
     Ok(h)
+}
+
+/// `prelu(A h W + b)` with the parameters of a layer.
+pub(super) fn layer(
+    weights: &Weights,
+    name: &str,
+    h: &Tensor,
+    carry: impl Fn(&Tensor) -> Result<Tensor>,
+) -> Result<Tensor> {
+    let weight = weights.get(&format!("{name}.weight"))?;
+    // The narrower side is carried along the edges.
+    let product = match weight.dim(0)? < weight.dim(1)? {
+        true => carry(h)?.matmul(weight)?,
+        false => carry(&h.matmul(weight)?)?,
+    };
+    prelu(weights, name, &product)
+}
+
+/// `prelu(z + b)` with the bias and the slope of a layer.
+pub(super) fn prelu(weights: &Weights, name: &str, z: &Tensor) -> Result<Tensor> {
+    let h = z.broadcast_add(weights.get(&format!("{name}.bias"))?)?;
+    let above = h.relu()?;
+    &above + (&h - &above)?.broadcast_mul(weights.get(&format!("{name}.slope"))?)?
 }
 
 /// The bytes that a pass of the encoder keeps for its gradient, about: seven matrices a layer.

@@ -5,6 +5,7 @@
 //! ([`Foundation::encoder`], [`Foundation::prompt`]), what pre-training makes small ([`Foundation::loss`]) and what a node of another
 //! graph becomes ([`Foundation::embed`]); the loops stand in `training`.
 
+mod communities;
 mod domain;
 mod encoder;
 pub mod gcope;
@@ -13,6 +14,7 @@ pub mod mdgpt;
 mod neighbors;
 mod objectives;
 mod prompts;
+pub mod sa2gfm;
 pub mod samgpt;
 mod weights;
 
@@ -201,6 +203,21 @@ pub(crate) trait Foundation: Sync {
     /// nothing to learn from.
     fn loss(&self, shape: &Shape<'_>, weights: &Weights, sources: &[Domain], place: Place) -> Result<Option<Tensor>>;
 
+    /// Adds to a target what its prompts read beside features and edges; the memory is reserved for good.
+    fn prepare(
+        &self,
+        _shape: &Shape<'_>,
+        _target: &mut Domain,
+        _reservation: &mut Reservation<'_>,
+    ) -> std::result::Result<(), TrainError> {
+        Ok(())
+    }
+
+    /// What prompts have to keep small beside the loss of the shots, a number.
+    fn penalty(&self, _shape: &Shape<'_>, _weights: &Weights, _target: &View) -> Result<Option<Tensor>> {
+        Ok(None)
+    }
+
     /// The bytes that the largest part holds beside the parameters, about: what candle keeps for the gradient.
     fn bytes(&self, shape: &Shape<'_>, sources: &[Domain]) -> usize;
 
@@ -225,6 +242,7 @@ pub(crate) fn of(name: &str) -> Option<&'static dyn Foundation> {
         "samgpt" => Some(&samgpt::Samgpt),
         "mdgfm" => Some(&mdgfm::Mdgfm),
         "gcope" => Some(&gcope::Gcope),
+        "sa2gfm" => Some(&sa2gfm::Sa2gfm),
         _ => None,
     }
 }

@@ -281,7 +281,7 @@ fn identity_prompts_give_the_frozen_encoder_behind_their_activation() {
     let weights = Weights::new(&layout, &values, DType::F64, |_| false).unwrap();
     let prompted = Mdgpt.embed(&shape, &weights, &target.view, true, None).unwrap();
     let features = target.view.features.elu(1.0).unwrap();
-    let view = View { features, propagation: target.view.propagation.clone() };
+    let view = View { features, ..target.view.clone() };
     let frozen = Mdgpt.embed(&shape, &weights, &view, false, None).unwrap();
     let (prompted, frozen) = (prompted.to_vec2::<f64>().unwrap(), frozen.to_vec2::<f64>().unwrap());
     // A third, three times, is 1 to the last digit of an f32.

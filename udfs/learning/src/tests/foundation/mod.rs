@@ -3,6 +3,7 @@
 
 mod literal;
 mod runs;
+mod sa2gfm;
 
 use bonnet_graph::Graph;
 use candle_core::DType;

@@ -21,7 +21,11 @@ fn sources() -> Vec<Source> {
 
 fn job(model: &str) -> Job {
     let job = Job::new(model).with("dim", 5).with("hidden", 8).with("layers", 2).with("seed", 4).with("lr", 0.01);
-    if model == "gcope" { job.with("batch", 4) } else { job }
+    match model {
+        "gcope" => job.with("batch", 4),
+        "sa2gfm" => job.with("inner", 10),
+        _ => job,
+    }
 }
 
 fn run(model: &str, sources: Vec<Source>, epochs: i64) -> Pretrained {
@@ -158,5 +162,5 @@ fn jobs_that_do_not_fit_say_why() {
     assert!(error.contains("those of gcope"), "{error}");
     let options = Job::new("gcn").resolve_pretraining().unwrap();
     let error = pretrain(sources(), &options, &Unmonitored, &mut |_, _| {}).unwrap_err().to_string();
-    assert!(error.contains("gcope, mdgpt, samgpt, mdgfm"), "{error}");
+    assert!(error.contains("gcope, mdgpt, samgpt, mdgfm, sa2gfm"), "{error}");
 }
