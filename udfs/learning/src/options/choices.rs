@@ -114,18 +114,6 @@ pub(crate) const NUMBERS: &[Task] = &[Task::GraphRegression, Task::NodeRegressio
 /// The tasks that read the outputs of nodes as embeddings.
 pub(crate) const EMBEDDINGS: &[Task] = &[Task::LinkPrediction, Task::GraphClassification, Task::GraphRegression];
 
-/// The weights of the classes in the training loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum ClassWeights {
-    /// Every class has weight 1.
-    #[default]
-    None,
-    /// Training items / (classes among them * training items of the class): `class_weight='balanced'` of scikit-learn.
-    Balanced,
-}
-named!(ClassWeights, "class_weights", "none" => None, "balanced" => Balanced);
-
 /// What a regression makes small: the mean over its items and the numbers of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

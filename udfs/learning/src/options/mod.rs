@@ -4,6 +4,7 @@
 //! A model's own options stand in its file.
 
 pub(crate) mod choices;
+mod class_weights;
 mod decay;
 mod encodings;
 mod evaluate_on;
@@ -20,7 +21,8 @@ pub(crate) mod split_scheme;
 pub(crate) mod table;
 mod train_options;
 
-pub use choices::{ClassWeights, Decoder, Negatives, Pooling, RegressionLoss, Task};
+pub use choices::{Decoder, Negatives, Pooling, RegressionLoss, Task};
+pub use class_weights::ClassWeights;
 pub use decay::Decay;
 pub use encodings::Encodings;
 pub use evaluate_on::EvaluateOn;

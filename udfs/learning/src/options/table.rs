@@ -177,11 +177,11 @@ pub const SHARED_OPTIONS: [OptionSpec; 21] = [
         Domain::OptionalPositive,
         "largest norm of the gradient over all parameters; NULL is no limit",
     ),
-    OptionSpec::choice(
+    OptionSpec::new(
         "class_weights",
-        ClassWeights::None.name(),
-        ClassWeights::NAMES,
-        "weight of a class in the training loss: 1, or training items / (classes * items of the class)",
+        Domain::Text { forms: ClassWeights::FORMS },
+        "weight of a class in the training loss, which is the weighted mean over the items of a step: none, 1; balanced, training items / \
+         (classes * items of the class); or given numbers, in the order of the classes, which is that of their values",
     )
     .of_tasks(CLASSES),
     OptionSpec::choice(

@@ -52,7 +52,7 @@ impl<'a> ComplexObjective<'a> {
         let weights = if of_numbers {
             Vec::new()
         } else {
-            class_weights(options.class_weights, &classes, &split.train, n_classes)
+            class_weights(&options.class_weights, &classes, &split.train, n_classes)
         };
         // Which complexes share a step is drawn once.
         if size < order.len() {

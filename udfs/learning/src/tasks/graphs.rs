@@ -94,7 +94,7 @@ impl<'a> GraphObjective<'a> {
         let blocks = RowSet::new(graphs, Vec::new()).n_blocks();
         Ok(Self {
             weights: match &set.targets {
-                Targets::Classes(..) => class_weights(options.class_weights, &classes, &split.train, n_outputs),
+                Targets::Classes(..) => class_weights(&options.class_weights, &classes, &split.train, n_outputs),
                 _ => Vec::new(),
             },
             set,

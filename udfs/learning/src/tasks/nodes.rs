@@ -36,7 +36,7 @@ impl<'a> NodeObjective<'a> {
         Ok(Self {
             data,
             split,
-            weights: class_weights(options.class_weights, &labels, &split.train, data.n_classes),
+            weights: class_weights(&options.class_weights, &labels, &split.train, data.n_classes),
             labels,
             batches,
             val: RowSet::new(n, split.val.clone()),
@@ -45,9 +45,11 @@ impl<'a> NodeObjective<'a> {
 }
 
 /// The weight of each class; empty for none. Classes without training item have no weight and need none.
-pub(super) fn class_weights(weights: ClassWeights, labels: &[u32], train: &[u32], n_classes: usize) -> Vec<f32> {
-    if weights == ClassWeights::None {
-        return Vec::new();
+pub(super) fn class_weights(weights: &ClassWeights, labels: &[u32], train: &[u32], n_classes: usize) -> Vec<f32> {
+    match weights {
+        ClassWeights::None => return Vec::new(),
+        ClassWeights::Given(weights) => return weights.iter().map(|&weight| weight as f32).collect(),
+        ClassWeights::Balanced => {}
     }
     let mut counts = vec![0usize; n_classes];
     train.iter().for_each(|&item| counts[labels[item as usize] as usize] += 1);
@@ -156,8 +158,8 @@ mod tests {
     fn balanced_weights_equal_those_of_scikit_learn() {
         // compute_class_weight('balanced', classes=[0, 1, 3], y=[0, 0, 0, 1, 1, 3]) = [2/3, 1, 2]; class 2 has no item.
         let labels = [0, 0, 0, 1, 1, 3, 2];
-        let weights = class_weights(ClassWeights::Balanced, &labels, &[0, 1, 2, 3, 4, 5], 4);
+        let weights = class_weights(&ClassWeights::Balanced, &labels, &[0, 1, 2, 3, 4, 5], 4);
         assert_eq!(weights, [2.0 / 3.0, 1.0, 0.0, 2.0]);
-        assert!(class_weights(ClassWeights::None, &labels, &[0], 4).is_empty());
+        assert!(class_weights(&ClassWeights::None, &labels, &[0], 4).is_empty());
     }
 }

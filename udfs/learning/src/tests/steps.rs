@@ -93,6 +93,17 @@ fn balanced_classes_weigh_the_same_in_the_loss() {
     }
     let expected = means.iter().map(|(sum, count)| sum / count).sum::<f64>() / 3.0;
     assert!((records[0].train_loss - expected).abs() < 1e-6, "{} for {expected}", records[0].train_loss);
+    // Weights that are given, in the order of the classes: the weighted mean over the nodes.
+    let job = job.clone().with("class_weights", "1,5,0.5");
+    let mut given: Vec<EpochRecord> = Vec::new();
+    train_nodes(&data, &parts, &job.resolve().unwrap(), &Unmonitored, &mut |record| given.push(record.clone()))
+        .unwrap();
+    let weighted = means.iter().zip([1.0, 5.0, 0.5]).map(|((sum, count), weight)| (weight * sum, weight * count));
+    let (sum, total) = weighted.fold((0.0, 0.0), |all: (f64, f64), one| (all.0 + one.0, all.1 + one.1));
+    assert!((given[0].train_loss - sum / total).abs() < 1e-6, "{} for {}", given[0].train_loss, sum / total);
+    let few = job.clone().with("class_weights", "1,5").resolve().unwrap();
+    let few = train_nodes(&data, &parts, &few, &Unmonitored, &mut |_| {}).unwrap_err().to_string();
+    assert!(few.contains("`1,5`; valid: a weight for each of the 3 classes"), "{few}");
     // And what it is for: the rare classes are found more often.
     let recall = |weights: &str| {
         let mut job = job.clone().with("class_weights", Value::Text(weights.into()));

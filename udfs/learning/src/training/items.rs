@@ -2,7 +2,7 @@
 
 use crate::data::{ComplexSet, GraphData, GraphSet, LinkSplit, Split, Targets};
 use crate::ground::{DataError, OptionError, TrainError};
-use crate::options::{FeatureSource, Task, TrainOptions};
+use crate::options::{ClassWeights, FeatureSource, Task, TrainOptions};
 
 /// The items of a task, and their split.
 #[derive(Debug, Clone, Copy)]
@@ -104,6 +104,12 @@ pub(crate) fn check(items: Items<'_>, options: &TrainOptions) -> Result<(), Trai
             }
         }
     };
+    if let ClassWeights::Given(weights) = &options.class_weights
+        && weights.len() != n_classes
+    {
+        let valid = format!("a weight for each of the {n_classes} classes, in the order of their values");
+        return Err(OptionError::invalid("class_weights", &options.class_weights, &valid).into());
+    }
     if options.select_by.needs_two_classes() && n_classes != 2 {
         let selections = options.task.selections().into_iter().filter(|figure| !figure.needs_two_classes());
         let valid = selections.map(|figure| figure.name()).collect::<Vec<_>>().join(", ");

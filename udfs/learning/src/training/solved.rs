@@ -23,7 +23,7 @@ pub(super) fn solved(
 ) -> Result<Saved, TrainError> {
     if options.class_weights != ClassWeights::None {
         let valid = "none: ridge is solved for, and all training items count alike";
-        return Err(OptionError::invalid("class_weights", options.class_weights, valid).into());
+        return Err(OptionError::invalid("class_weights", &options.class_weights, valid).into());
     }
     if options.loss != RegressionLoss::SquaredError {
         let valid = "squared_error: ridge is solved for, and its errors are squared";
