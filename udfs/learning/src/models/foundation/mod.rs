@@ -59,7 +59,7 @@ pub(crate) const ALIGNMENT: OptionSpec = OptionSpec::choice(
 );
 
 /// The options that give an encoder its shape: those of its pre-training hold for whoever loads it.
-pub(crate) const SHAPE: [&str; 4] = ["hidden", "layers", DIM.name, ALIGNMENT.name];
+pub(crate) const SHAPE: [&str; 5] = ["hidden", "layers", DIM.name, ALIGNMENT.name, sa2gfm::INNER];
 
 /// What is learnt of an encoder's target, for models with prompts.
 pub(crate) const ADAPT: OptionSpec = OptionSpec::choice(

@@ -35,7 +35,8 @@ pub const SPEC: ModelSpec = ModelSpec {
             INNER,
             256,
             [1, 65_536],
-            "columns of an expert's layers before the last, and of the perceptron behind it",
+            "columns of an expert's layers before the last, and of the perceptron behind it. A job that loads an encoder has that of its \
+             pre-training",
         ),
         OptionSpec::real(
             "bottleneck",
@@ -70,7 +71,7 @@ pub const SPEC: ModelSpec = ModelSpec {
 };
 
 /// The option of the inner width.
-const INNER: &str = "inner";
+pub(super) const INNER: &str = "inner";
 
 /// The setting of CurvBench's program.
 const PRETRAINING: Defaults =
