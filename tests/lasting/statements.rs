@@ -443,6 +443,40 @@ fn finished_runs_are_kept_when_a_later_one_fails() {
 }
 
 #[test]
+fn finished_encoders_are_kept_and_the_others_are_trained_when_it_goes_on() {
+    let lab = Lab::new();
+    let db = lab.open();
+    db.run("CREATE GRAPH one AS stochastic_block_model(blocks => 2, nodes_per_block => 20, features => 8, seed => 1)");
+    db.run("CREATE GRAPH two AS stochastic_block_model(blocks => 2, nodes_per_block => 20, features => 8, seed => 2)");
+    let folder = tempfile::tempdir().unwrap();
+    let pretrain = |rows: &str, jobs: &str| {
+        format!(
+            "SELECT model, {rows} AS seed, status, saved FROM pretrain((SELECT ['one', 'two'] AS graphs, model, seed FROM {jobs}), \
+             epochs => 3, dim => 4, hidden => 6, layers => 2, save => '{}')",
+            folder.path().display()
+        )
+    };
+    db.run("CREATE TABLE jobs AS SELECT 'mdgpt' AS model, value AS seed FROM generate_series(0, 4)");
+    db.run("CREATE TABLE encoders (model TEXT, seed BIGINT, status TEXT, saved TEXT)");
+    // The third job ends the statement: those before it are there, in the table and as files.
+    let error = db.error(&format!("INSERT INTO encoders {}", pretrain("seed + 0 / CAST(seed <> 2 AS INT)", "jobs")));
+    assert!(error.contains("finished before are kept in encoders"), "{error}");
+    drop(db);
+    let db = lab.open();
+    let kept = db.rows("SELECT seed, saved FROM encoders ORDER BY seed");
+    assert!(kept.len() < 5 && kept.iter().all(|row| std::fs::exists(&row[1]).unwrap()), "{kept:?}");
+    // The same jobs without those that are done.
+    let left = "(SELECT j.* FROM jobs j LEFT ANTI JOIN encoders e ON j.model = e.model AND j.seed = e.seed) j";
+    db.run(&format!("INSERT INTO encoders {}", pretrain("seed", left)));
+    let all = db.rows("SELECT seed, saved, status FROM encoders ORDER BY seed");
+    let seeds: Vec<&str> = all.iter().map(|row| row[0].as_str()).collect();
+    assert_eq!(seeds, ["0", "1", "2", "3", "4"]);
+    assert!(all.iter().all(|row| row[2] == "ok" && std::fs::exists(&row[1]).unwrap()), "{all:?}");
+    assert!(kept.iter().all(|row| all.iter().any(|other| other[..2] == row[..])), "what was done is as it was");
+    assert_eq!(db.value(&format!("SELECT count(*) FROM ({})", pretrain("seed", left))), "0");
+}
+
+#[test]
 fn every_run_says_what_it_takes_to_redo_it() {
     let lab = Lab::new();
     let db = lab.open();

@@ -6,7 +6,7 @@ use bonnet_graph::Reservation;
 use candle_core::{Result, Tensor, bail};
 
 use super::communities::{Communities, bytes_of_pair};
-use super::objectives::{link_contrast, link_contrast_bytes};
+use super::objectives::{bottleneck, link_contrast, link_contrast_bytes};
 use super::{
     ADAPT, ALIGNMENT, Adapt, DIM, Domain, FOUNDATION, Foundation, Place, Propagation, Shape, View, Weights, build,
     encoder, temperature, unit_rows,
@@ -240,8 +240,7 @@ impl Foundation for Sa2gfm {
         if weight == 0.0 {
             return Ok(links);
         }
-        let excess = (((&log_variance + 1.0)? - mean.sqr()?)? - log_variance.exp()?)?.mean_all()?;
-        let divergence = (excess * (-0.5 * weight))?;
+        let divergence = (bottleneck(&mean, &log_variance)? * weight)?;
         links.map(|links| links + divergence).transpose()
     }
 

@@ -1,9 +1,11 @@
 //! What pre-training makes small: losses that models share, a file each.
 
+mod bottleneck;
 mod info_nce;
 mod link_contrast;
 mod sampled_contrast;
 
+pub(super) use bottleneck::bottleneck;
 pub(super) use info_nce::info_nce;
 #[cfg(test)]
 pub(crate) use link_contrast::draws;
