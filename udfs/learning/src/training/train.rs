@@ -42,7 +42,7 @@ use crate::training::solved::solved;
 /// O(layers * nodes * hidden + edges + parameters), reserved from the monitor before it is allocated. With
 /// [`TrainOptions::batch_nodes`] the nodes and edges are those of a step's sample, and nodes * outputs come on top; figures
 /// are computed on whole neighbourhoods, in as many pieces as keep within the largest sample: nodes in several of them are
-/// computed again.
+/// computed again. By [`EvaluateOn::Samples`](crate::EvaluateOn) they are those of samples, too.
 ///
 /// On a GPU the program runs as its definition says, on candle's tensors: all rows, with candle's gradients. What is drawn from
 /// the seed (parameters, masks, splits) is that of the CPU; sums are rounded otherwise than there. Steps on samples or on
