@@ -2,6 +2,7 @@
 
 mod first_colors;
 mod graph_set;
+mod hashed_rounds;
 mod hashing;
 mod numbers;
 mod pair_colors;

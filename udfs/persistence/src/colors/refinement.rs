@@ -187,7 +187,10 @@ impl<'a> Refinement<'a> {
 
     /// The nodes whose neighbours' colours may tell them from others of their colour: none that is alone with it.
     fn affected(&mut self) -> Vec<u32> {
-        let Some(renamed) = &self.renamed else { return (0..self.colors.len() as u32).collect() };
+        let Some(renamed) = &self.renamed else {
+            let is_alone = |v: &u32| self.sizes[self.colors[*v as usize] as usize] == 1;
+            return (0..self.colors.len() as u32).filter(|v| !is_alone(v)).collect();
+        };
         let mut nodes = Vec::new();
         for &v in renamed {
             for &u in self.graph.neighbors(v) {

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::first_colors::{Substructures, first_colors};
 use super::graph_set::GraphSet;
+use super::hashed_rounds::{hashed_rounds, is_worth_it};
 use super::numbers::{numbered, numbered_below};
 use super::pair_colors::pair_colors;
 use super::refinement::Refinement;
@@ -35,7 +36,8 @@ pub struct WlOptions {
 /// and only if the test does not tell them apart (Weisfeiler and Leman 1968). Two graphs are alike for the test if every colour is at
 /// as many nodes of one as of the other.
 ///
-/// 1-WL is exact, O((n + m) log d) a round, fewer rounds than the largest graph has nodes; 76 n + 16 m bytes. A node of 3-WL
+/// 1-WL is exact, O((n + m) log d) a round, fewer rounds than the largest graph has nodes, and rounds on hashes before them where there are many
+/// small graphs; 76 n + 16 m bytes. A node of 3-WL
 /// has the colour of the pair of it with itself, which at the end says all that the test sees of its graph. It takes O(n^3) a round
 /// and 96 n^2 bytes for each graph, and compares 128-bit hashes: in 2^64 pairs two may be taken for one.
 ///
@@ -47,6 +49,10 @@ pub fn wl_colors(set: &GraphSet, options: WlOptions, monitor: &dyn Monitor) -> R
     let first = first_colors(set, options.substructures, monitor)?;
     match options.dimension {
         WlDimension::One => {
+            let first = match options.rounds {
+                None if is_worth_it(set) => hashed_rounds(set, &first, monitor)?,
+                _ => first,
+            };
             let mut refinement = Refinement::new(set.union(), first);
             let mut left = options.rounds.unwrap_or(usize::MAX);
             while left > 0 && refinement.step(monitor)? {
