@@ -5,7 +5,8 @@
 --
 -- DIR as for tables.sql, with struc2vec-airports (github.com/leoribeiro/struc2vec). Encoders go into the folder `encoders`, runs into the tables
 -- foundation_encoders and foundation_runs of the database, and only what is missing is trained. `-v models=REGEX`, `-v folds=REGEX`, `-v datasets=REGEX`, `draws`,
--- `seeds`, `epochs` (of pre-training) and `steps` (of adaptation) say how much; the defaults are small.
+-- `seeds`, `epochs` (of pre-training) and `steps` (of adaptation) say how much; the defaults are small. An epoch is one step on all sources, but
+-- hundreds of steps on batches of gcope, and tens of graphglue: these take a fiftieth and a tenth of `epochs`, as their authors' 1 and 5 are beside 60 to 3,000.
 --
 -- The graphs at hand. Airport: the American airports of struc2vec, 1,190 nodes with four classes of activity and no features, stand in for the 3,188 of the
 -- paper. Telecom: no data, so that no fold has it as a source and its cells are empty. CS_Phds: no labels, a source and no target. PubMed: the public
@@ -68,21 +69,25 @@ CREATE TABLE IF NOT EXISTS foundation_authors (
 DELETE FROM foundation_encoders WHERE status <> 'ok';
 DELETE FROM foundation_runs WHERE status <> 'ok';
 
+CREATE OR REPLACE VIEW foundation_epochs AS
+SELECT name AS model, CAST(greatest(1, :epochs / CASE name WHEN 'gcope' THEN 50 WHEN 'graphglue' THEN 10 ELSE 1 END) AS BIGINT) AS epochs
+FROM bonnet.models WHERE family = 'graph foundation models';
+
 -- 1. Encoders: of each fold, model and seed one that is pre-trained on the other folds' graphs, and one as it is drawn ---------------------
 
 INSERT INTO foundation_encoders
 SELECT fold, model, seed, epochs, status, error, loss, epochs_run, train_seconds, saved, array_to_string(sources, ', ')
 FROM pretrain((
-    SELECT f.fold, m.model, s.value AS seed, e.epochs, g.graphs
+    SELECT f.fold, m.model, s.value AS seed, k.pretrained * m.epochs AS epochs, g.graphs
     FROM (SELECT DISTINCT fold FROM foundation_graphs) AS f
     JOIN (SELECT f.fold, array_agg(g.graph ORDER BY g.graph) AS graphs FROM (SELECT DISTINCT fold FROM foundation_graphs) AS f
           JOIN foundation_graphs AS g ON g.fold <> f.fold GROUP BY f.fold) AS g ON g.fold = f.fold
-    CROSS JOIN (SELECT name AS model FROM bonnet.models WHERE family = 'graph foundation models') AS m
-    CROSS JOIN (SELECT column1 AS epochs FROM (VALUES (0), (:epochs))) AS e
+    CROSS JOIN foundation_epochs AS m
+    CROSS JOIN (SELECT unnest([0, 1]) AS pretrained) AS k
     CROSS JOIN generate_series(0, :seeds - 1) AS s
     WHERE regexp_like(m.model, '^(' || :'models' || ')$') AND regexp_like(f.fold, :'folds')
       AND NOT EXISTS (SELECT 1 FROM foundation_encoders AS r
-                      WHERE r.fold = f.fold AND r.model = m.model AND r.seed = s.value AND r.epochs = e.epochs)),
+                      WHERE r.fold = f.fold AND r.model = m.model AND r.seed = s.value AND r.epochs = k.pretrained * m.epochs)),
     save => :'encoders');
 
 -- 2. Adaptation: pre-trained, untrained, and a GCN that knows the shots alone --------------------------------------------------------
@@ -94,7 +99,8 @@ WHERE g.is_target AND regexp_like(g.fold, :'folds') AND regexp_like(g.dataset, :
 
 CREATE OR REPLACE VIEW foundation_missing AS
 SELECT t.*, e.model, e.saved AS load, CASE e.epochs WHEN 0 THEN 'untrained' ELSE 'pre-trained' END AS kind
-FROM foundation_targets AS t JOIN foundation_encoders AS e ON e.fold = t.fold AND e.seed = t.seed AND e.status = 'ok' AND e.epochs IN (0, :epochs)
+FROM foundation_targets AS t JOIN foundation_encoders AS e ON e.fold = t.fold AND e.seed = t.seed AND e.status = 'ok'
+JOIN foundation_epochs AS p ON p.model = e.model AND e.epochs IN (0, p.epochs)
 WHERE regexp_like(e.model, '^(' || :'models' || ')$')
   AND NOT EXISTS (SELECT 1 FROM foundation_runs AS r
                   WHERE r.dataset = t.dataset AND r.model = e.model AND r.kind = CASE e.epochs WHEN 0 THEN 'untrained' ELSE 'pre-trained' END
