@@ -43,6 +43,9 @@ ATTACH IF NOT EXISTS :'airport' AS airport;
 CREATE SCHEMA IF NOT EXISTS pubmed;
 CREATE OR REPLACE VIEW pubmed.nodes AS SELECT node, label FROM planetoid.pubmed.nodes;
 CREATE OR REPLACE VIEW pubmed.edges AS SELECT src, dst FROM planetoid.pubmed.edges;
+CREATE SCHEMA IF NOT EXISTS disease;
+CREATE OR REPLACE VIEW disease.nodes AS SELECT node, label FROM disease_nc.nodes;
+CREATE OR REPLACE VIEW disease.edges AS SELECT src, dst FROM disease_nc.edges;
 
 -- Table 7: the fold in which a graph is evaluated; it is a source of both others.
 CREATE OR REPLACE VIEW foundation_graphs AS
@@ -53,7 +56,7 @@ SELECT column1 AS dataset, column2 AS graph, column3 AS fold, column4 AS regime,
     ('Airport',  'airport',               'A', 'positive',  true),
     ('Cornell',  'heterophilous.cornell', 'B', 'positive',  true),
     ('Actor',    'heterophilous.actor',   'C', 'positive',  true),
-    ('Disease',  'disease_nc',            'B', 'negative',  true),
+    ('Disease',  'disease',               'B', 'negative',  true),
     ('CS_Phds',  'cs_phds',               'C', 'negative',  false));
 
 CREATE TABLE IF NOT EXISTS foundation_encoders (
