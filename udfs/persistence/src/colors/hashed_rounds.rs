@@ -141,7 +141,8 @@ mod tests {
         for seed in 0..60u64 {
             let graphs: Vec<Edges> = (0..2 + seed % 30)
                 .map(|i| {
-                    let graph = random_graph(1 + (3 * i + seed) as usize % 17, 0.1 + 0.1 * (seed % 4) as f64, seed + i % 9);
+                    let graph =
+                        random_graph(1 + (3 * i + seed) as usize % 17, 0.1 + 0.1 * (seed % 4) as f64, seed + i % 9);
                     (graph.n_nodes(), graph.edges().collect())
                 })
                 .collect();

@@ -67,7 +67,7 @@ pub(super) fn layer(
 
 /// `prelu(z + b)` with the bias and the slope of a layer.
 pub(super) fn prelu(weights: &Weights, name: &str, z: &Tensor) -> Result<Tensor> {
-    let h = z.broadcast_add(weights.get(&format!("{name}.bias"))?)?;
+    let h = ops::add_row(z, weights.get(&format!("{name}.bias"))?)?;
     let above = h.relu()?;
     &above + (&h - &above)?.broadcast_mul(weights.get(&format!("{name}.slope"))?)?
 }

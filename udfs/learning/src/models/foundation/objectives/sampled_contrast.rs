@@ -38,7 +38,9 @@ impl Samples {
     /// `- mean over v of ln [e^{cos(x_v, y_a) / tau} / sum over b of e^{cos(x_v, y_b) / tau}]`, `a` the positive of `v` and `b` its
     /// negatives: the sum is over these alone. O(rows negatives width).
     pub fn loss(&self, x: &Tensor, y: &Tensor, temperature: f64) -> Result<Tensor> {
-        let similarity = (self.pattern.dots(&unit_rows(x)?, &unit_rows(y)?, 1)? / temperature)?;
+        let unit = unit_rows(x)?;
+        let other = if x.id() == y.id() { unit.clone() } else { unit_rows(y)? };
+        let similarity = (self.pattern.dots(&unit, &other, 1)? / temperature)?;
         let similarity = similarity.reshape((self.rows, 1 + self.negatives))?;
         let positive = similarity.narrow(1, 0, 1)?.squeeze(1)?;
         let negative = similarity.narrow(1, 1, self.negatives)?.log_sum_exp(D::Minus1)?;
