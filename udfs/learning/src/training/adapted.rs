@@ -98,7 +98,7 @@ impl<'a> Adapted<'a> {
         let (stored, stride) = (layout.stored(), padded(n_classes));
         let of_pass = model.bytes(&shape, std::slice::from_ref(&target));
         reservation.grow(4 * 4 * stored + Optimizer::bytes(stored) + of_pass)?;
-        reservation.grow(4 * n * (2 * stride + shape.options.hidden))?;
+        reservation.grow(4 * n * (2 * stride + model.width(&shape)))?;
         let (near, places) = match model.reach(&shape) {
             Some(hops) => target.around(&split.train, hops)?,
             None => (target.view.clone(), split.train.iter().map(|&v| (v, v)).collect()),
@@ -125,7 +125,7 @@ impl<'a> Adapted<'a> {
             host: Host {
                 outputs: vec![0.0; n * stride],
                 gradient: vec![0.0; n * stride],
-                embedding: vec![0.0; n * shape.options.hidden],
+                embedding: vec![0.0; n * model.width(&shape)],
             },
             is_watched: !objective.nodes(setup.parts()).is_empty(),
             setup,
@@ -204,8 +204,8 @@ fn layout(
             return Err(OptionError::invalid("adapt", adapt.name(), &valid));
         }
         (Adapt::Head | Adapt::FineTune, _) => {
-            let (hidden, columns) = (shape.options.hidden, Axis::exact(n_classes));
-            layout.push("head.weight".into(), Axis::exact(hidden), columns, Initial::glorot(hidden, n_classes));
+            let (width, columns) = (model.width(shape), Axis::exact(n_classes));
+            layout.push("head.weight".into(), Axis::exact(width), columns, Initial::glorot(width, n_classes));
             layout.push("head.bias".into(), Axis::exact(1), columns, Initial::Zeros);
         }
     }
@@ -252,7 +252,11 @@ impl Backend for Adapted<'_> {
         let weights = self.weights(&self.setup.parameters, true)?;
         let pass = key(&[ADAPTATION, u64::from(epoch)]);
         let found = self.pass(&weights, &self.near, &self.shots.near, Some(pass));
-        let (_, outputs) = told(found, self.setup.monitor)?;
+        let (z, outputs) = told(found, self.setup.monitor)?;
+        let aligned = match self.adapt {
+            Adapt::Prompt => self.model.alignment(&self.shape, &weights, &z.index_select(&self.shots.near, 0)?)?,
+            Adapt::Head | Adapt::FineTune => None,
+        };
         let outputs = outputs.index_select(&self.shots.near, 0)?;
         let (values, stride) = (outputs.flatten_all()?.to_vec1::<f32>()?, padded(self.n_classes));
         for (&v, values) in self.shots.nodes.iter().zip(values.chunks_exact(self.n_classes)) {
@@ -264,7 +268,10 @@ impl Backend for Adapted<'_> {
             d_nodes: &mut self.host.gradient,
             d_head: &mut [],
         };
-        let train_loss = objective.train(0, step, self.setup.monitor)?;
+        let mut train_loss = objective.train(0, step, self.setup.monitor)?;
+        if let Some(aligned) = &aligned {
+            train_loss += f64::from(aligned.to_scalar::<f32>()?);
+        }
         if !train_loss.is_finite() {
             return Err(self.setup.diverged(epoch, train_loss));
         }
@@ -272,7 +279,10 @@ impl Backend for Adapted<'_> {
             .flat_map(|&v| self.host.gradient[v as usize * stride..][..self.n_classes].iter().copied())
             .collect();
         let gradient = Tensor::from_vec(gradient, (self.shots.nodes.len(), self.n_classes), &Device::Cpu)?;
-        let loss = (outputs * gradient)?.sum_all()?;
+        let mut loss = (outputs * gradient)?.sum_all()?;
+        if let Some(aligned) = aligned {
+            loss = (loss + aligned)?;
+        }
         let mut d_parameters = vec![0f32; self.layout.stored()];
         weights.add_gradient(&self.layout, &loss.backward()?, &mut d_parameters)?;
         if let Some(limit) = options.clip {
@@ -313,7 +323,7 @@ impl Backend for Adapted<'_> {
             layout: &self.layout,
             parameters: &self.best,
             outputs: &self.host.outputs,
-            embedding: Some((&self.host.embedding, Axis::exact(self.shape.options.hidden))),
+            embedding: Some((&self.host.embedding, Axis::exact(self.model.width(&self.shape)))),
             space: None,
             beside: 0,
         })
