@@ -4,7 +4,7 @@ use super::ModelSpec;
 use super::baselines::{label_propagation, mlp, mlp1, ridge};
 use super::complexes::{cellmp, ct, dect, san, sccn, sccnn, scn};
 use super::curved::{cusp, graphmore, hat, hgcn, hgnn, hybonet, qgcn};
-use super::foundation::{gcope, mdgfm, mdgpt, sa2gfm, samgpt};
+use super::foundation::{gcope, graphglue, mdgfm, mdgpt, sa2gfm, samgpt};
 use super::heterophily::{acm_gcn, fagcn, fsgnn, gbk_gnn, glognn, h2gcn, linkx, lsgnn};
 use super::message_passing::{gat, gcn, gin, graphsage, mixhop, sgc, tag, unimp};
 use super::propagation::{appnp, bernnet, gprgnn, pcnet};
@@ -67,6 +67,7 @@ pub fn models() -> &'static [ModelSpec] {
         mdgpt::SPEC,
         samgpt::SPEC,
         mdgfm::SPEC,
+        graphglue::SPEC,
         sa2gfm::SPEC,
         scn::SPEC,
         sccn::SPEC,

@@ -101,7 +101,7 @@ impl<'a> Adapted<'a> {
         let (stored, stride) = (layout.stored(), padded(n_classes));
         let of_pass = model.bytes(&shape, std::slice::from_ref(&target));
         reservation.grow(4 * 4 * stored + Optimizer::bytes(stored) + of_pass)?;
-        reservation.grow(4 * n * (2 * stride + shape.options.hidden))?;
+        reservation.grow(4 * n * (2 * stride + model.width(&shape)))?;
         let (near, places) = match model.reach(&shape) {
             Some(hops) => target.around(&split.train, hops)?,
             None => (target.view.clone(), split.train.iter().map(|&v| (v, v)).collect()),
@@ -128,7 +128,7 @@ impl<'a> Adapted<'a> {
             host: Host {
                 outputs: vec![0.0; n * stride],
                 gradient: vec![0.0; n * stride],
-                embedding: vec![0.0; n * shape.options.hidden],
+                embedding: vec![0.0; n * model.width(&shape)],
             },
             is_watched: !objective.nodes(setup.parts()).is_empty(),
             setup,
@@ -207,8 +207,8 @@ fn layout(
             return Err(OptionError::invalid("adapt", adapt.name(), &valid));
         }
         (Adapt::Head | Adapt::FineTune, _) => {
-            let (hidden, columns) = (shape.options.hidden, Axis::exact(n_classes));
-            layout.push("head.weight".into(), Axis::exact(hidden), columns, Initial::glorot(hidden, n_classes));
+            let (width, columns) = (model.width(shape), Axis::exact(n_classes));
+            layout.push("head.weight".into(), Axis::exact(width), columns, Initial::glorot(width, n_classes));
             layout.push("head.bias".into(), Axis::exact(1), columns, Initial::Zeros);
         }
     }
@@ -255,7 +255,14 @@ impl Backend for Adapted<'_> {
         let weights = self.weights(&self.setup.parameters, true)?;
         let pass = key(&[ADAPTATION, u64::from(epoch)]);
         let found = self.pass(&weights, &self.near, &self.shots.near, Some(pass));
-        let (_, outputs) = told(found, self.setup.monitor)?;
+        let (z, outputs) = told(found, self.setup.monitor)?;
+        let penalty = match self.adapt {
+            Adapt::Prompt => {
+                let rows = z.index_select(&self.shots.near, 0)?;
+                told(self.model.penalty(&self.shape, &weights, &self.near, &rows), self.setup.monitor)?
+            }
+            Adapt::Head | Adapt::FineTune => None,
+        };
         let outputs = outputs.index_select(&self.shots.near, 0)?;
         let (values, stride) = (outputs.flatten_all()?.to_vec1::<f32>()?, padded(self.n_classes));
         for (&v, values) in self.shots.nodes.iter().zip(values.chunks_exact(self.n_classes)) {
@@ -268,10 +275,6 @@ impl Backend for Adapted<'_> {
             d_head: &mut [],
         };
         let mut train_loss = objective.train(0, step, self.setup.monitor)?;
-        let penalty = match self.adapt {
-            Adapt::Prompt => told(self.model.penalty(&self.shape, &weights, &self.near), self.setup.monitor)?,
-            Adapt::Head | Adapt::FineTune => None,
-        };
         if let Some(penalty) = &penalty {
             train_loss += f64::from(penalty.to_scalar::<f32>()?);
         }
@@ -326,7 +329,7 @@ impl Backend for Adapted<'_> {
             layout: &self.layout,
             parameters: &self.best,
             outputs: &self.host.outputs,
-            embedding: Some((&self.host.embedding, Axis::exact(self.shape.options.hidden))),
+            embedding: Some((&self.host.embedding, Axis::exact(self.model.width(&self.shape)))),
             space: None,
             beside: 0,
         })

@@ -22,13 +22,13 @@ pub struct Pretrained {
     pub epochs_run: u32,
     /// The training loss of that epoch, a mean over its steps, each before it is taken; none where no epoch ran.
     pub loss: Option<f64>,
-    /// The number of parameters, those that the loss alone reads among them.
+    /// The number of parameters, those that the loss alone reads among them, without statistics.
     pub parameters: usize,
     /// Seconds of the alignment of the features and of all epochs.
     pub seconds: f64,
     /// The bytes that were reserved.
     pub peak_memory: usize,
-    /// The parameters: name, rows, columns, values row by row.
+    /// The parameters and statistics: name, rows, columns, values row by row.
     pub weights: Vec<(String, Matrix)>,
 }
 
@@ -36,7 +36,8 @@ pub struct Pretrained {
 ///
 /// Graphs are taken in the order of their names, so that the order in which they are given changes nothing. The same arguments give
 /// the same parameters for any number of threads. [`TrainOptions::epochs`] may be 0: the encoder is then as it was drawn from the
-/// seed. Time and memory are those of the model's encoder on the largest of the graphs at a time (mdgpt: of all in a step).
+/// seed. Time and memory are those of the model's encoder on the largest of the graphs at a time (mdgpt: of all in a step; graphglue: on a
+/// sample of all).
 ///
 /// # Errors
 /// For a model that is not pre-trained, no graph or two of one name, and see [`TrainError`]. The monitor is checked before each part
@@ -63,7 +64,8 @@ pub fn pretrain(
     let stored = layout.stored();
     reservation.grow(4 * 4 * stored + Optimizer::bytes(stored) + model.bytes(&shape, &domains))?;
     let mut parameters = layout.initialise(options.seed);
-    let mut optimizer = Optimizer::new(options.optimizer, options.lr, options.weight_decay, stored);
+    let optimizer = Optimizer::new(options.optimizer, options.lr, options.weight_decay, stored);
+    let mut optimizer = optimizer.with_layout(&layout);
     let schedule = Schedule { warmup: options.warmup, epochs: options.epochs, decay: options.schedule };
     let (mut best, mut best_epoch, mut best_loss, mut epochs_run) = (parameters.clone(), 0, None::<f64>, 0);
     monitor.expect(u64::from(options.epochs));
@@ -86,6 +88,7 @@ pub fn pretrain(
                 total += value / steps as f64;
                 weights.add_gradient(&layout, &loss.backward()?, &mut gradient)?;
             }
+            optimizer.move_statistics(&mut parameters, &mut gradient);
             if let Some(limit) = options.clip {
                 clip_global_norm(&mut gradient, limit);
             }

@@ -9,6 +9,7 @@ mod communities;
 mod domain;
 mod encoder;
 pub mod gcope;
+pub mod graphglue;
 pub mod mdgfm;
 pub mod mdgpt;
 mod neighbors;
@@ -16,6 +17,7 @@ mod objectives;
 mod prompts;
 pub mod sa2gfm;
 pub mod samgpt;
+mod sampled;
 mod weights;
 
 use bonnet_graph::{Monitor, Reservation};
@@ -26,6 +28,8 @@ pub(crate) use domain::{Domain, Propagation, View};
 #[cfg(test)]
 pub(crate) use objectives::draws;
 pub(crate) use objectives::unit_rows;
+#[cfg(test)]
+pub(crate) use sampled::{Sampled, across};
 pub(crate) use weights::Weights;
 
 use super::Problem;
@@ -58,8 +62,28 @@ pub(crate) const ALIGNMENT: OptionSpec = OptionSpec::choice(
      that of its pre-training",
 );
 
-/// The options that give an encoder its shape: those of its pre-training hold for whoever loads it.
-pub(crate) const SHAPE: [&str; 5] = ["hidden", "layers", DIM.name, ALIGNMENT.name, sa2gfm::INNER];
+/// How many generators a graph is read with.
+pub(crate) const GENERATORS: OptionSpec = OptionSpec::integer(
+    "generators",
+    32,
+    [1, 128],
+    "learned nodes whose distances from a node are its local metric. A job that loads an encoder has that of its pre-training",
+)
+.integer_column();
+
+/// How many nodes a generator is joined to.
+pub(crate) const NEAREST: OptionSpec = OptionSpec::integer(
+    "nearest",
+    5,
+    [1, 1000],
+    "the nodes of a graph that a generator is joined to, and those of other sources that a node is joined to for paths across them. A \
+     job that loads an encoder has that of its pre-training",
+)
+.integer_column();
+
+/// The options that say what an encoder is: those of its pre-training hold for whoever loads it.
+pub(crate) const SHAPE: [&str; 7] =
+    ["hidden", "layers", DIM.name, ALIGNMENT.name, GENERATORS.name, NEAREST.name, sa2gfm::INNER];
 
 /// What is learnt of an encoder's target, for models with prompts.
 pub(crate) const ADAPT: OptionSpec = OptionSpec::choice(
@@ -213,8 +237,15 @@ pub(crate) trait Foundation: Sync {
         Ok(())
     }
 
-    /// What prompts have to keep small beside the loss of the shots, a number.
-    fn penalty(&self, _shape: &Shape<'_>, _weights: &Weights, _target: &View) -> Result<Option<Tensor>> {
+    /// What an adaptation with prompts makes small beside the loss of its task, a number: of the target, and of the training nodes'
+    /// rows of [`Foundation::embed`].
+    fn penalty(
+        &self,
+        _shape: &Shape<'_>,
+        _weights: &Weights,
+        _target: &View,
+        _rows: &Tensor,
+    ) -> Result<Option<Tensor>> {
         Ok(None)
     }
 
@@ -231,6 +262,11 @@ pub(crate) trait Foundation: Sync {
         pass: Option<u64>,
     ) -> Result<Tensor>;
 
+    /// The width of a row of [`Foundation::embed`].
+    fn width(&self, shape: &Shape<'_>) -> usize {
+        shape.options.hidden
+    }
+
     /// Over how many edges a row of [`Foundation::embed`] sees; none where it depends on all nodes.
     fn reach(&self, shape: &Shape<'_>) -> Option<usize>;
 }
@@ -242,6 +278,7 @@ pub(crate) fn of(name: &str) -> Option<&'static dyn Foundation> {
         "samgpt" => Some(&samgpt::Samgpt),
         "mdgfm" => Some(&mdgfm::Mdgfm),
         "gcope" => Some(&gcope::Gcope),
+        "graphglue" => Some(&graphglue::Graphglue),
         "sa2gfm" => Some(&sa2gfm::Sa2gfm),
         _ => None,
     }

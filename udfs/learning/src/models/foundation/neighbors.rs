@@ -27,7 +27,7 @@ pub(super) fn nearest(shape: &Shape<'_>, e: &Tensor, k: usize) -> Result<Graph> 
         let found: Vec<Vec<u32>> = similarity
             .par_chunks_exact(n)
             .enumerate()
-            .map(|(row, similarity)| most_similar(similarity, (start + row) as u32, k))
+            .map(|(row, similarity)| most_similar(similarity, |u| u as usize != start + row, k))
             .collect();
         for (row, found) in found.into_iter().enumerate() {
             let v = (start + row) as u32;
@@ -39,9 +39,9 @@ pub(super) fn nearest(shape: &Shape<'_>, e: &Tensor, k: usize) -> Result<Graph> 
     Ok(Graph::from_edges(n, &edges))
 }
 
-/// The numbers of the `k` largest entries but that of `own`, ties by the smaller number.
-fn most_similar(similarity: &[f64], own: u32, k: usize) -> Vec<u32> {
-    let mut others: Vec<u32> = (0..similarity.len() as u32).filter(|&u| u != own).collect();
+/// The numbers of the `k` largest of the entries that are `admitted`, ties by the smaller number; in no order.
+pub(super) fn most_similar(similarity: &[f64], admitted: impl Fn(u32) -> bool, k: usize) -> Vec<u32> {
+    let mut others: Vec<u32> = (0..similarity.len() as u32).filter(|&u| admitted(u)).collect();
     let order = |a: &u32, b: &u32| similarity[*b as usize].total_cmp(&similarity[*a as usize]).then(a.cmp(b));
     if k < others.len() {
         others.select_nth_unstable_by(k, order);
@@ -93,8 +93,8 @@ mod tests {
             found.sort_unstable();
             found
         };
-        assert_eq!(sorted(most_similar(&similarity, 5, 3)), [0, 1, 2], "of equals the smaller number");
-        assert_eq!(sorted(most_similar(&similarity, 0, 3)), [1, 2, 5]);
-        assert_eq!(sorted(most_similar(&similarity, 0, 9)), [1, 2, 3, 4, 5], "no more than there are");
+        assert_eq!(sorted(most_similar(&similarity, |u| u != 5, 3)), [0, 1, 2], "of equals the smaller number");
+        assert_eq!(sorted(most_similar(&similarity, |u| u != 0, 3)), [1, 2, 5]);
+        assert_eq!(sorted(most_similar(&similarity, |u| u != 0, 9)), [1, 2, 3, 4, 5], "no more than there are");
     }
 }

@@ -257,7 +257,7 @@ impl Foundation for Sa2gfm {
     }
 
     /// `certainty` times the entropy of the shares and the mean variance of the pairs of one community.
-    fn penalty(&self, shape: &Shape<'_>, weights: &Weights, target: &View) -> Result<Option<Tensor>> {
+    fn penalty(&self, shape: &Shape<'_>, weights: &Weights, target: &View, _rows: &Tensor) -> Result<Option<Tensor>> {
         let certainty = shape.real("certainty")?;
         if certainty == 0.0 {
             return Ok(None);

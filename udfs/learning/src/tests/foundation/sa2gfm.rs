@@ -84,8 +84,10 @@ fn the_graph_and_the_experts_of_a_target_are_their_equations() {
     }
     let values = parameters(&layout, 32);
     let weights = Weights::new(&layout, &values, DType::F64, |_| false).unwrap();
-    let found = Sa2gfm.embed(&shape, &weights, &target.view, true, None).unwrap().to_vec2::<f64>().unwrap();
-    let penalty = Sa2gfm.penalty(&shape, &weights, &target.view).unwrap().unwrap().to_scalar::<f64>().unwrap();
+    let rows_found = Sa2gfm.embed(&shape, &weights, &target.view, true, None).unwrap();
+    let found = rows_found.to_vec2::<f64>().unwrap();
+    let penalty =
+        Sa2gfm.penalty(&shape, &weights, &target.view, &rows_found).unwrap().unwrap().to_scalar::<f64>().unwrap();
 
     let doubles: Vec<f64> = values.iter().map(|&x| f64::from(x)).collect();
     let named = Named(&layout, &doubles);

@@ -17,4 +17,4 @@ pub(in crate::models::foundation) fn info_nce(x: &Tensor, y: &Tensor, temperatur
 }
 
 /// Beyond 2 / tau for every tau that is taken, so that its exponential is 0.
-const FAR: f64 = 1e4;
+pub(super) const FAR: f64 = 1e4;

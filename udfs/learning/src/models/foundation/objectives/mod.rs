@@ -4,6 +4,9 @@ mod bottleneck;
 mod info_nce;
 mod link_contrast;
 mod sampled_contrast;
+mod tangent_contrast;
+mod tangents;
+mod volume_smoothness;
 
 pub(super) use bottleneck::bottleneck;
 pub(super) use info_nce::info_nce;
@@ -11,6 +14,9 @@ pub(super) use info_nce::info_nce;
 pub(crate) use link_contrast::draws;
 pub(super) use link_contrast::{NEGATIVES, link_contrast, link_contrast_bytes};
 pub(super) use sampled_contrast::Samples;
+pub(super) use tangent_contrast::tangent_contrast;
+pub(super) use tangents::tangent_squares;
+pub(super) use volume_smoothness::volume_smoothness;
 
 use candle_core::{Result, Tensor};
 
