@@ -83,7 +83,7 @@ impl Sampled {
         let ones = rows.into_iter().map(|row| row.into_iter().map(|column| (column, 1.0)).collect());
         let propagation = Propagation::of_rows(ones, n, dtype)?;
         let features = Tensor::from_vec(values, (n, dim), &Device::Cpu)?.to_dtype(dtype)?;
-        Ok(Self { view: View { features, propagation }, centers, sources: of_source, paths })
+        Ok(Self { view: View { features, propagation, communities: None }, centers, sources: of_source, paths })
     }
 }
 
