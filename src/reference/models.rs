@@ -42,7 +42,7 @@ A file names the graphs behind it with hashes of their edges and features. The r
 graph in `target_hash`: `WHERE NOT array_has(source_hashes, target_hash)` says that no edge of the target was seen. A graph whose edges (pairs of keys) are among the sources \
 is refused; the same graph under other keys is not recognised. Sources are taken in the order of their names: another order of the list changes nothing. The baseline of every \
 row is the same encoder with `epochs => 0` of pretrain.\n\n\
-Options of a job that loads an encoder have the defaults of the table above; `hidden`, `layers`, `dim` and `alignment` (`generators` and `nearest`, too, of graphglue) are those of its pre-training. Pre-training has defaults of its own:\n\n";
+Options of a job that loads an encoder have the defaults of the table above; `hidden`, `layers`, `dim` and `alignment` (also `generators` and `nearest` of graphglue, `inner` of sa2gfm) are those of its pre-training. Pre-training has defaults of its own:\n\n";
 
 /// The page of all models: `docs/models.md`.
 pub fn models() -> String {
