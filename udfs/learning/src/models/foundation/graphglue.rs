@@ -20,7 +20,7 @@ use crate::options::{Defaults, OptionSpec, Task};
 pub const SPEC: ModelSpec = ModelSpec {
     name: "graphglue",
     family: FOUNDATION,
-    geometry: "riemannian",
+    geometry: "euclidean",
     tasks: &[Task::NodeClassification.name()],
     source: "Sun et al. 2026, Multi-domain transferable graph gluing for building graph foundation models; settings: \
              its program and that of arXiv 2606.06397",
