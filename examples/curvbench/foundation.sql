@@ -113,7 +113,10 @@ INSERT INTO foundation_authors
 SELECT fold, dataset, model, shots, draw, seed, count(*), avg(CAST(prediction = label AS INT)) FROM (
     SELECT *, row_number() OVER (PARTITION BY dataset, model, shots, draw, seed ORDER BY CAST(node AS BIGINT)) - 1 AS number,
            count(*) OVER (PARTITION BY dataset, model, shots, draw, seed) AS n
-    FROM predict((SELECT * FROM foundation_missing WHERE kind = 'pre-trained' AND model IN ('mdgpt', 'samgpt')), epochs => :steps, select_by => 'last'))
+    FROM predict((SELECT m.* FROM foundation_missing AS m WHERE m.kind = 'pre-trained' AND m.model IN ('mdgpt', 'samgpt')
+                  AND NOT EXISTS (SELECT 1 FROM foundation_authors AS r
+                                  WHERE r.dataset = m.dataset AND r.model = m.model AND r.shots = m.shots AND r.draw = m.draw AND r.seed = m.seed)),
+                 epochs => :steps, select_by => 'last'))
 WHERE label IS NOT NULL AND (model = 'mdgpt' AND number BETWEEN 20 AND 119 OR model = 'samgpt' AND number >= n - 50)
 GROUP BY fold, dataset, model, shots, draw, seed;
 
