@@ -14,7 +14,18 @@ fn main() -> std::process::ExitCode {
     unsafe { libmimalloc_sys::mi_option_set(PURGE_DELAY, KEPT_MS) };
     #[cfg(target_os = "linux")]
     without_huge_pages();
+    on_the_threads_of_runs();
     bonnet_cli::main()
+}
+
+/// Runs of models are side by side on the engine's threads. Candle has threads of its own for what goes element by element: one pool a
+/// process, which waits by spinning, so that two runs, or another program beside one, take up to twice as long.
+fn on_the_threads_of_runs() {
+    const THREADS: &str = "CANDLE_NUM_THREADS";
+    if std::env::var_os(THREADS).is_none() {
+        // SAFETY: no other thread runs yet.
+        unsafe { std::env::set_var(THREADS, "1") };
+    }
 }
 
 /// Most buffers of a query are larger than they are full, and of a huge page the system clears 2 MB at the first byte: with
