@@ -19,7 +19,7 @@ fn main() -> std::process::ExitCode {
 }
 
 /// Runs of models are side by side on the engine's threads. Candle has threads of its own for what goes element by element: one pool a
-/// process, which waits by spinning, so that two runs, or another program beside one, take up to twice as long.
+/// process, which waits by spinning. Beside another program that took twice the processor's time, and half as long again.
 fn on_the_threads_of_runs() {
     const THREADS: &str = "CANDLE_NUM_THREADS";
     if std::env::var_os(THREADS).is_none() {
