@@ -4,8 +4,9 @@
 --     bonnet -v data=DIR -f examples/h2gb/models.sql
 --
 -- One protocol for all: random splits 50/25/25, `epochs` epochs, the epoch of the best validation accuracy, models as they are by default. No
--- patience: some of them answer one class for 40 epochs before they learn. Types are ignored by the homogeneous models. h2g_former trains on samples, as the paper does; `left_out` says what is not run, for its
--- time. DIR holds the publishers' own files: see statistics.sql and tables.sql, whose graphs these are.
+-- patience: some of them answer one class for 40 epochs before they learn. Types are ignored by the homogeneous models. h2g_former
+-- trains on samples, as the paper does; `left_out` says what is not run, for its time. DIR holds the publishers' own files: see
+-- statistics.sql and tables.sql, whose graphs these are.
 
 \default seeds 3
 \default epochs 100
