@@ -145,8 +145,8 @@ SELECT g.regime, c.dataset, c.shots, c.model, c.kind, c.runs, c.accuracy::DECIMA
        c.macro_f1::DECIMAL(6, 2)::TEXT || coalesce(' ± ' || c.macro_f1_deviation::DECIMAL(6, 2)::TEXT, '') AS macro_f1,
        coalesce(f.printed_mean::DECIMAL(6, 2)::TEXT || ' ± ' || f.printed_deviation::DECIMAL(6, 2)::TEXT, '') AS printed_f1, c.left_out
 FROM foundation_cells AS c JOIN foundation_graphs AS g USING (dataset)
-LEFT JOIN bonnet.audit AS a ON a.paper = 'CurvBench' AND a."table" = '5' AND a.setting = c.shots || '-shot' AND a.dataset = c.dataset AND lower(a.model) = c.model AND c.kind = 'pre-trained'
-LEFT JOIN bonnet.audit AS f ON f.paper = 'CurvBench' AND f."table" = '13' AND f.setting = c.shots || '-shot' AND f.dataset = c.dataset AND lower(f.model) = c.model AND c.kind = 'pre-trained'
+LEFT JOIN bonnet.audit AS a ON a.paper = 'CurvBench' AND a."table" = '5' AND a.setting = c.shots || '-shot' AND a.dataset = c.dataset AND replace(lower(a.model), 'gluing', 'glue') = c.model AND c.kind = 'pre-trained'
+LEFT JOIN bonnet.audit AS f ON f.paper = 'CurvBench' AND f."table" = '13' AND f.setting = c.shots || '-shot' AND f.dataset = c.dataset AND replace(lower(f.model), 'gluing', 'glue') = c.model AND c.kind = 'pre-trained'
 ORDER BY g.regime, c.dataset, c.shots, c.kind, c.model;
 
 \echo
