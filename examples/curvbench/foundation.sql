@@ -6,7 +6,8 @@
 -- DIR as for tables.sql, with struc2vec-airports (github.com/leoribeiro/struc2vec). Encoders go into the folder `encoders`, runs into the tables
 -- foundation_encoders and foundation_runs of the database, and only what is missing is trained. `-v models=REGEX`, `-v folds=REGEX`, `-v datasets=REGEX`, `draws`,
 -- `seeds`, `epochs` (of pre-training) and `steps` (of adaptation) say how much; the defaults are small. An epoch is one step on all sources, but
--- hundreds of steps on batches of gcope, and tens of graphglue: these take a fiftieth and a tenth of `epochs`, as their authors' 1 and 5 are beside 60 to 3,000.
+-- hundreds of steps on batches of gcope, and tens of graphglue: these take a fiftieth and a tenth of `epochs`, and sa2gfm ten times as many,
+-- as their authors' 1, 5 and 1,000 to 3,000 are beside 60 to 200.
 --
 -- The graphs at hand. Airport: the American airports of struc2vec, 1,190 nodes with four classes of activity and no features, stand in for the 3,188 of the
 -- paper. Telecom: no data, so that no fold has it as a source and its cells are empty. CS_Phds: no labels, a source and no target. PubMed: the public
@@ -73,7 +74,7 @@ DELETE FROM foundation_encoders WHERE status <> 'ok';
 DELETE FROM foundation_runs WHERE status <> 'ok';
 
 CREATE OR REPLACE VIEW foundation_epochs AS
-SELECT name AS model, CAST(greatest(1, :epochs / CASE name WHEN 'gcope' THEN 50 WHEN 'graphglue' THEN 10 ELSE 1 END) AS BIGINT) AS epochs
+SELECT name AS model, CAST(greatest(1, :epochs * CASE name WHEN 'gcope' THEN 0.02 WHEN 'graphglue' THEN 0.1 WHEN 'sa2gfm' THEN 10 ELSE 1 END) AS BIGINT) AS epochs
 FROM bonnet.models WHERE family = 'graph foundation models';
 
 -- 1. Encoders: of each fold, model and seed one that is pre-trained on the other folds' graphs, and one as it is drawn ---------------------
