@@ -197,7 +197,7 @@ impl LinkSplit {
 
     /// All pairs with their part and whether they are edges: the order of the rows of [`crate::Outcome::logits`].
     pub fn pairs(&self) -> impl Iterator<Item = ((u32, u32), Part, bool)> + '_ {
-        [Part::Train, Part::Val, Part::Test].into_iter().flat_map(move |part| {
+        Part::ALL.into_iter().flat_map(move |part| {
             let (edges, others) = self.part(part);
             let edges = edges.iter().map(move |&pair| (pair, part, true));
             edges.chain(others.iter().map(move |&pair| (pair, part, false)))

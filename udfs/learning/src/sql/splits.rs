@@ -166,7 +166,7 @@ pub(super) fn split_text(error: &SplitError, keys: &KeyIndex) -> String {
 /// The part of each of `n` items.
 pub(super) fn parts(split: &Split, n: usize) -> Vec<Option<Part>> {
     let mut parts = vec![None; n];
-    for part in [Part::Train, Part::Val, Part::Test] {
+    for part in Part::ALL {
         split.part(part).iter().for_each(|&item| parts[item as usize] = Some(part));
     }
     parts

@@ -235,17 +235,16 @@ impl<'a> PartSource<'a> for Sampled<'a> {
     }
 
     fn part(&mut self, items: &[u32], pass: Pass) -> Result<ModelPart<'a>, Stopped> {
-        match pass {
-            Pass::Train { epoch } => {
-                let (fanout, draw) = (self.fanout.clone(), key(&[self.options.seed, NEIGHBORS, u64::from(epoch)]));
-                self.build(items, Neighbors::Drawn(&fanout, draw), true).map_err(stopped)
+        let seed = self.options.seed;
+        let (draw, train) = match pass {
+            Pass::Train { epoch } => (key(&[seed, NEIGHBORS, u64::from(epoch)]), true),
+            Pass::Evaluate | Pass::Measure if self.parts.is_some() => (key(&[seed, EVALUATED]), false),
+            Pass::Evaluate | Pass::Measure => {
+                return self.build(items, Neighbors::All(self.hops), false).map_err(stopped);
             }
-            Pass::Evaluate | Pass::Measure if self.parts.is_some() => {
-                let (fanout, draw) = (self.fanout.clone(), key(&[self.options.seed, EVALUATED]));
-                self.build(items, Neighbors::Drawn(&fanout, draw), false).map_err(stopped)
-            }
-            Pass::Evaluate | Pass::Measure => self.build(items, Neighbors::All(self.hops), false).map_err(stopped),
-        }
+        };
+        let fanout = self.fanout.clone();
+        self.build(items, Neighbors::Drawn(&fanout, draw), train).map_err(stopped)
     }
 }
 

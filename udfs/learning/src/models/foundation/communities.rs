@@ -7,6 +7,7 @@ use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
 use candle_core::{DType, Device, Result, Tensor};
 use rayon::prelude::*;
 
+use super::Propagation;
 use crate::ground::TrainError;
 use crate::ops::Pattern;
 
@@ -107,10 +108,9 @@ impl Communities {
     }
 
     /// `D^-1/2 (W + I) D^-1/2` for the values of pairs and of edges between communities, with the row sums D.
-    pub fn normalized(&self, within: &Tensor, between: &Tensor) -> Result<Tensor> {
+    pub fn normalized(&self, within: &Tensor, between: &Tensor) -> Result<Propagation> {
         let weights = (((within * &self.within)? + (between * &self.between)?)? + &self.loops)?;
-        let root = self.pattern.total(&weights)?.sqrt()?.recip()?;
-        (weights * self.pattern.at_targets(&root)?)? * self.pattern.at_sources(&root)?
+        Propagation::by_row_sums(Arc::clone(&self.pattern), &weights)
     }
 }
 

@@ -59,6 +59,13 @@ impl Propagation {
         Self::of_rows(nodes.iter().map(row), nodes.len(), dtype)
     }
 
+    /// `D^-1/2 W D^-1/2` for a matrix W with loops and its row sums D, differentiable in its values.
+    pub fn by_row_sums(pattern: Arc<Pattern>, weights: &Tensor) -> Result<Self> {
+        let root = pattern.total(weights)?.sqrt()?.recip()?;
+        let weights = ((weights * pattern.at_targets(&root)?)? * pattern.at_sources(&root)?)?;
+        Ok(Self { pattern, weights })
+    }
+
     /// The product with a matrix.
     pub fn product(&self, x: &Tensor) -> Result<Tensor> {
         self.pattern.sum(&self.weights, x)

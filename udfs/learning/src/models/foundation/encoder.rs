@@ -72,6 +72,18 @@ pub(super) fn prelu(weights: &Weights, name: &str, z: &Tensor) -> Result<Tensor>
     &above + (&h - &above)?.broadcast_mul(weights.get(&format!("{name}.slope"))?)?
 }
 
+/// Appends the parameters of an affine map, drawn as torch's linear layers are: `name.weight`, `name.bias`.
+pub(super) fn push_affine(layout: &mut Layout, name: &str, inputs: usize, outputs: usize) {
+    let (rows, columns) = (Axis::exact(inputs), Axis::exact(outputs));
+    layout.push(format!("{name}.weight"), rows, columns, Initial::linear(inputs));
+    layout.push(format!("{name}.bias"), Axis::exact(1), columns, Initial::linear(inputs));
+}
+
+/// `x W + b` with the parameters of an affine map.
+pub(super) fn affine(weights: &Weights, name: &str, x: &Tensor) -> Result<Tensor> {
+    x.matmul(weights.get(&format!("{name}.weight"))?)?.broadcast_add(weights.get(&format!("{name}.bias"))?)
+}
+
 /// The bytes that a pass of the encoder keeps for its gradient, about: seven matrices a layer.
 pub(super) fn bytes(shape: &Shape<'_>, n: usize) -> usize {
     4 * n * (4 * shape.dim + 7 * shape.options.layers * shape.options.hidden)

@@ -75,15 +75,10 @@ impl Foundation for Gcope {
     fn encoder(&self, shape: &Shape<'_>) -> std::result::Result<Layout, OptionError> {
         let (mut layout, hidden) = (Layout::default(), shape.options.hidden);
         encoder::push(&mut layout, shape);
-        let mut linear = |name: &str, inputs: usize, outputs: usize| {
-            let (rows, columns) = (Axis::exact(inputs), Axis::exact(outputs));
-            layout.push(format!("{name}.weight"), rows, columns, Initial::linear(inputs));
-            layout.push(format!("{name}.bias"), Axis::exact(1), columns, Initial::linear(inputs));
-        };
         for name in ["projection.0", "projection.1", "decoder.0"] {
-            linear(name, hidden, hidden);
+            encoder::push_affine(&mut layout, name, hidden, hidden);
         }
-        linear("decoder.1", hidden, shape.dim);
+        encoder::push_affine(&mut layout, "decoder.1", hidden, shape.dim);
         for source in 0..shape.sources {
             let mut stream = Stream::new(key(&[shape.options.seed, COORDINATORS, source as u64]));
             let values: Vec<f64> = (0..shape.dim).map(|_| stream.normal()).collect();
@@ -158,11 +153,8 @@ pub(crate) fn loss_of(shape: &Shape<'_>, weights: &Weights, views: &[Views], pas
 
 /// `relu(x W_0 + b_0) W_1 + b_1`.
 fn perceptron(weights: &Weights, name: &str, x: &Tensor) -> Result<Tensor> {
-    let linear = |x: &Tensor, layer: usize| {
-        let product = x.matmul(weights.get(&format!("{name}.{layer}.weight"))?)?;
-        product.broadcast_add(weights.get(&format!("{name}.{layer}.bias"))?)
-    };
-    linear(&linear(x, 0)?.relu()?, 1)
+    let hidden = encoder::affine(weights, &format!("{name}.0"), x)?.relu()?;
+    encoder::affine(weights, &format!("{name}.1"), &hidden)
 }
 
 /// How a view differs from its subgraph.

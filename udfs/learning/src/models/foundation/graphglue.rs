@@ -6,8 +6,7 @@ use super::neighbors::most_similar;
 use super::objectives::{tangent_contrast, tangent_squares, volume_smoothness};
 use super::sampled::{Draw, Sampled, across};
 use super::{
-    ADAPT, ALIGNMENT, DIM, Domain, FOUNDATION, Foundation, GENERATORS, NEAREST, Place, Shape, View, Weights, build,
-    encoder, temperature,
+    ADAPT, ALIGNMENT, DIM, Domain, FOUNDATION, Foundation, Place, Shape, View, Weights, build, encoder, temperature,
 };
 use crate::ground::random::{Stream, key};
 use crate::ground::{Axis, Initial, Layout, OptionError};
@@ -61,6 +60,25 @@ pub const SPEC: ModelSpec = ModelSpec {
     reach: None,
     build,
 };
+
+/// How many generators a graph is read with.
+pub(super) const GENERATORS: OptionSpec = OptionSpec::integer(
+    "generators",
+    32,
+    [1, 128],
+    "learned nodes whose distances from a node are its local metric. A job that loads an encoder has that of its pre-training",
+)
+.integer_column();
+
+/// How many nodes a generator is joined to.
+pub(super) const NEAREST: OptionSpec = OptionSpec::integer(
+    "nearest",
+    5,
+    [1, 1000],
+    "the nodes of a graph that a generator is joined to, and those of other sources that a node is joined to for paths across them. A \
+     job that loads an encoder has that of its pre-training",
+)
+.integer_column();
 
 /// The setting of CurvBench's program.
 const PRETRAINING: Defaults =
@@ -136,9 +154,7 @@ impl Foundation for Graphglue {
         let start = orthogonal(generators, dim, key(&[shape.options.seed, START]));
         let values = Initial::Values(start.into());
         layout.push("encoder.generators".into(), Axis::exact(generators), Axis::exact(dim), values);
-        let columns = Axis::exact(hidden);
-        layout.push("encoder.similarity.weight".into(), Axis::exact(dim), columns, Initial::linear(dim));
-        layout.push("encoder.similarity.bias".into(), Axis::exact(1), columns, Initial::linear(dim));
+        encoder::push_affine(&mut layout, "encoder.similarity", dim, hidden);
         for source in 0..shape.sources {
             for (name, width) in PROTOTYPE.into_iter().zip([hidden, generators]) {
                 let name = format!("{name}.{source}");
@@ -235,7 +251,7 @@ impl Foundation for Graphglue {
         }
         let z = rows.narrow(1, 0, hidden)?.contiguous()?;
         let volumes = rows.narrow(1, hidden, rows.dim(1)? - hidden)?.mean_keepdim(1)?;
-        let gate = z.matmul(weights.get("prompt.gate.weight")?)?.broadcast_add(weights.get("prompt.gate.bias")?)?;
+        let gate = encoder::affine(weights, "prompt.gate", &z)?;
         let shares = gate.broadcast_sub(&gate.log_sum_exp(D::Minus1)?.unsqueeze(1)?)?.exp()?;
         let gaps = metrics.mean(1)?.unsqueeze(0)?.broadcast_sub(&volumes)?;
         let (mean, square) = ((&shares * &gaps)?.sum(1)?, (&shares * gaps.sqr()?)?.sum(1)?);
@@ -290,7 +306,7 @@ fn rows(shape: &Shape<'_>, weights: &Weights, view: &View, pass: Option<u64>) ->
 fn join(weights: &Weights, x: &Tensor, nearest: usize) -> Result<(std::sync::Arc<Pattern>, Tensor)> {
     let generators = weights.get("encoder.generators")?;
     let (weight, bias) = (weights.get("encoder.similarity.weight")?, weights.get("encoder.similarity.bias")?);
-    let keys = generators.matmul(weight)?.broadcast_add(bias)?.t()?;
+    let keys = encoder::affine(weights, "encoder.similarity", generators)?.t()?;
     // (x W + b) keys, without the wide x W.
     let scores = x.matmul(&weight.matmul(&keys)?)?.broadcast_add(&bias.matmul(&keys)?)?;
     let (n, count) = scores.dims2()?;

@@ -62,28 +62,9 @@ pub(crate) const ALIGNMENT: OptionSpec = OptionSpec::choice(
      that of its pre-training",
 );
 
-/// How many generators a graph is read with.
-pub(crate) const GENERATORS: OptionSpec = OptionSpec::integer(
-    "generators",
-    32,
-    [1, 128],
-    "learned nodes whose distances from a node are its local metric. A job that loads an encoder has that of its pre-training",
-)
-.integer_column();
-
-/// How many nodes a generator is joined to.
-pub(crate) const NEAREST: OptionSpec = OptionSpec::integer(
-    "nearest",
-    5,
-    [1, 1000],
-    "the nodes of a graph that a generator is joined to, and those of other sources that a node is joined to for paths across them. A \
-     job that loads an encoder has that of its pre-training",
-)
-.integer_column();
-
 /// The options that say what an encoder is: those of its pre-training hold for whoever loads it.
 pub(crate) const SHAPE: [&str; 7] =
-    ["hidden", "layers", DIM.name, ALIGNMENT.name, GENERATORS.name, NEAREST.name, sa2gfm::INNER];
+    ["hidden", "layers", DIM.name, ALIGNMENT.name, graphglue::GENERATORS.name, graphglue::NEAREST.name, sa2gfm::INNER];
 
 /// What is learnt of an encoder's target, for models with prompts.
 pub(crate) const ADAPT: OptionSpec = OptionSpec::choice(

@@ -72,9 +72,7 @@ pub(super) fn refined(graph: &Graph, e: &Tensor, drop: f64, draw: u64) -> Result
     let loops = Tensor::from_vec(loops, (columns.len(), 1), e.device())?.to_dtype(e.dtype())?;
     let others = loops.affine(-1.0, 1.0)?;
     let weights = ((pattern.dots(&unit, &unit, 1)?.relu()? * others)? + loops)?;
-    let root = pattern.total(&weights)?.sqrt()?.recip()?;
-    let weights = ((weights * pattern.at_targets(&root)?)? * pattern.at_sources(&root)?)?;
-    Ok(Propagation { pattern, weights })
+    Propagation::by_row_sums(pattern, &weights)
 }
 
 /// The bytes of a graph of the nearest and of what the gradient of its weights keeps.

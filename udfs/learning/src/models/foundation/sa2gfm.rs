@@ -6,6 +6,7 @@ use bonnet_graph::Reservation;
 use candle_core::{Result, Tensor, bail};
 
 use super::communities::{Communities, bytes_of_pair};
+use super::encoder::{affine, push_affine};
 use super::objectives::{bottleneck, link_contrast, link_contrast_bytes};
 use super::{
     ADAPT, ALIGNMENT, Adapt, DIM, Domain, FOUNDATION, Foundation, Place, Propagation, Shape, View, Weights, build,
@@ -13,8 +14,9 @@ use super::{
 };
 use crate::ground::random::{Stream, key};
 use crate::ground::{Axis, Initial, Layout, OptionError, TrainError};
+use crate::kernels::Activation;
 use crate::models::ModelSpec;
-use crate::ops;
+use crate::ops::{activate, dropout};
 use crate::options::{Defaults, OptionSpec, Task};
 
 /// The registration.
@@ -123,18 +125,13 @@ fn expert(
     for l in 1..shape.options.layers {
         shape.check()?;
         let mask = pass.and_then(|pass| shape.mask(key(&[pass, source as u64]), l));
-        h = ops::dropout(&h, mask, Axis::exact(shape.integer(INNER)?))?;
+        h = dropout(&h, mask, Axis::exact(shape.integer(INNER)?))?;
         h = encoder::layer(weights, &format!("encoder.{source}.{l}"), &h, |h| propagation.product(h))?;
     }
     let h = affine(weights, &format!("encoder.{source}.perceptron.0"), &h)?.relu()?;
     let both = affine(weights, &format!("encoder.{source}.perceptron.1"), &h)?;
     let hidden = shape.options.hidden;
     Ok((both.narrow(1, 0, hidden)?, both.narrow(1, hidden, hidden)?.clamp(-10.0, 10.0)?))
-}
-
-/// `x W + b`.
-fn affine(weights: &Weights, name: &str, x: &Tensor) -> Result<Tensor> {
-    x.matmul(weights.get(&format!("{name}.weight"))?)?.broadcast_add(weights.get(&format!("{name}.bias"))?)
 }
 
 /// Standard normal numbers, as many as a matrix has.
@@ -159,11 +156,6 @@ fn similarities(shape: &Shape<'_>, weights: &Weights, x: &Tensor, pairs: &Commun
     Ok((mean, (squares / (heads - 1) as f64)?))
 }
 
-/// A number between 0 and 1.
-fn sigmoid(x: &Tensor) -> Result<Tensor> {
-    (x.neg()?.exp()? + 1.0)?.recip()
-}
-
 /// The communities of a target.
 fn communities(target: &View) -> Result<&Communities> {
     match &target.communities {
@@ -176,12 +168,13 @@ fn communities(target: &View) -> Result<&Communities> {
 fn refined(shape: &Shape<'_>, weights: &Weights, target: &View) -> Result<Propagation> {
     let pairs = communities(target)?;
     let (mean, variance) = similarities(shape, weights, &target.features, pairs)?;
-    let similarity = (sigmoid(&((mean - MIDDLE)? * SHARPNESS)?)? * (variance * -CAUTION)?.exp()?)?;
+    let similarity =
+        (activate(&((mean - MIDDLE)? * SHARPNESS)?, Activation::Sigmoid)? * (variance * -CAUTION)?.exp()?)?;
     let mix = shape.real("mix")?;
     let within = ((&pairs.edges_within * mix)? + (similarity * (1.0 - mix))?)?;
     let above = pairs.rank.broadcast_sub(weights.get("prompt.threshold")?)?;
-    let between = sigmoid(&(above * RANK_SHARPNESS)?)?;
-    Ok(Propagation { pattern: Arc::clone(&pairs.pattern), weights: pairs.normalized(&within, &between)? })
+    let between = activate(&(above * RANK_SHARPNESS)?, Activation::Sigmoid)?;
+    pairs.normalized(&within, &between)
 }
 
 /// The shares of the experts, a row.
@@ -325,11 +318,4 @@ impl Foundation for Sa2gfm {
             _ => None,
         }
     }
-}
-
-/// Appends the weights and the bias of an affine map, drawn as torch's linear layers are.
-fn push_affine(layout: &mut Layout, name: &str, inputs: usize, outputs: usize) {
-    let (rows, columns) = (Axis::exact(inputs), Axis::exact(outputs));
-    layout.push(format!("{name}.weight"), rows, columns, Initial::linear(inputs));
-    layout.push(format!("{name}.bias"), Axis::exact(1), columns, Initial::linear(inputs));
 }

@@ -167,7 +167,7 @@ impl PairRows {
             if of != number.unwrap_or(0) {
                 continue;
             }
-            let Some(part) = [Part::Train, Part::Val, Part::Test].into_iter().find(|part| part.name() == name) else {
+            let Some(part) = Part::ALL.into_iter().find(|part| part.name() == name) else {
                 return Ok(Err(format!("pairs: part is '{name}'; parts are train, val and test")));
             };
             let (Some(u), Some(v)) = (from[row], to[row]) else {
