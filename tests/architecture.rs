@@ -20,10 +20,10 @@ use crates::{Arrows, Manifest};
 use modules::Sources;
 
 /// `cli`, `serve`, `python` -> `src` -> `dialect`, `catalogs` -> `datasets`; `src` -> `udfs/<subject>` -> `udfs/sql`,
-/// `udfs/graph`; `udfs/sql` -> `udfs/columns`. No subject needs another, but for what `profile`, `learning` and `homophily` use of their kernels, and
+/// `udfs/encodings`, `udfs/graph`; `udfs/sql` -> `udfs/columns`. No subject needs another, but for what `profile`, `learning` and `homophily` use of their kernels, and
 /// `pictures` of those of `ranking`.
 const ARROWS: Arrows = Arrows {
-    subject: &["bonnet-graph", "bonnet-sql"],
+    subject: &["bonnet-encodings", "bonnet-graph", "bonnet-sql"],
     of: &[
         ("bonnet-columns", &[]),
         ("bonnet-common", &[]),
@@ -31,6 +31,7 @@ const ARROWS: Arrows = Arrows {
         ("bonnet-graph", &[]),
         ("bonnet-sql", &["bonnet-columns", "bonnet-common", "bonnet-graph"]),
         ("bonnet-datasets", &[]),
+        ("bonnet-encodings", &["bonnet-graph"]),
         ("bonnet-pictures", &["bonnet-graph"]),
         ("bonnet-catalogs", &["bonnet-common", "bonnet-datasets"]),
         ("bonnet-values", &["bonnet-common", "bonnet-graph", "bonnet-sql"]),
@@ -49,7 +50,7 @@ const ARROWS: Arrows = Arrows {
     ],
     of_kernels: &[
         ("bonnet-homophily", &["bonnet-ranking"]),
-        ("bonnet-learning", &["bonnet-algorithms", "bonnet-curvature", "bonnet-topology"]),
+        ("bonnet-learning", &["bonnet-curvature", "bonnet-topology"]),
         ("bonnet-pictures", &["bonnet-ranking"]),
     ],
 };

@@ -1,8 +1,6 @@
 //! Core numbers.
 
-use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
-
-use crate::steps::Steps;
+use bonnet_graph::{Graph, Monitor, Reservation, Steps, Stopped};
 
 /// Nodes between two looks at the monitor.
 const TOGETHER: usize = 1 << 14;

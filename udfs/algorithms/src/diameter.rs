@@ -1,10 +1,9 @@
 //! The diameter.
 
-use bonnet_graph::{Monitor, Reservation, Stopped};
+use bonnet_graph::{Monitor, Reservation, Steps, Stopped};
 
 use crate::Network;
 use crate::searches::{LANES, Lanes, Search, Searches};
-use crate::steps::Steps;
 
 /// The largest distance between two nodes that a path joins; 0 where no path does.
 ///

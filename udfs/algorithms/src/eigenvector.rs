@@ -1,9 +1,8 @@
 //! Centralities by powers of the adjacency matrix.
 
-use bonnet_graph::{Monitor, Reservation};
+use bonnet_graph::{Monitor, Reservation, Steps, hundredths};
 use rayon::prelude::*;
 
-use crate::steps::{Steps, hundredths};
 use crate::{AlgorithmError, Network};
 
 /// Nodes that a thread takes at a time, and whose changes are summed together.

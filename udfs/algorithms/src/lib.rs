@@ -1,7 +1,7 @@
 //! Graph algorithms: centralities, cores, paths, communities, link prediction.
 //!
 //! Kernels only: plain functions over [`bonnet_graph::Graph`] or, where arcs or weights matter, over a [`Network`];
-//! free of Arrow and SQL.
+//! free of Arrow and SQL. Encodings of nodes, which models read, too, are those of [`bonnet_encodings`].
 //!
 //! * Of nodes: [`core_number`], [`triangle_count`], [`local_clustering`]; centralities: [`pagerank`], [`degree_centrality`],
 //!   [`closeness_centrality`], [`harmonic_centrality`], [`betweenness_centrality`], [`eigenvector_centrality`],
@@ -36,12 +36,12 @@
 //!
 //! # Floors
 //!
-//! 1. `columns`, `error`, `network`, `parallel`, `path_counts`, `steps`, `waiting`: what the algorithms share.
+//! 1. `parallel`, `path_counts`, `waiting`: what the algorithms share.
 //! 2. `searches`, `triangles`, `weighted_search`: searches and triangles, on which others build.
 //! 3. `biconnected_components`, `communities`, `core_number`, `degree_assortativity`, `degree_centrality`,
 //!    `dominators`, `eigenvector`, `feedback_arc_set`, `graph_coloring`, `is_bipartite`, `is_planar`,
 //!    `isomorphism`, `k_hop`, `link_scores`, `maximal_cliques`, `maximum_flow`, `maximum_matching`,
-//!    `minimum_spanning_tree`, `pagerank`, `positional_encoding`, `random_walks`, `shortest_paths`,
+//!    `minimum_spanning_tree`, `pagerank`, `random_walks`, `shortest_paths`,
 //!    `strong_components`, `topological_sort`, `treewidth`: algorithms, one a file.
 //! 4. `betweenness`, `distances`, `local_clustering`, `node_embedding`, `transitivity`, `truss_number`: algorithms on
 //!    searches, triangles, walks and encodings.
@@ -50,7 +50,6 @@
 
 mod betweenness;
 mod biconnected_components;
-pub mod columns;
 mod communities;
 mod core_number;
 mod degree_assortativity;
@@ -59,7 +58,6 @@ mod diameter;
 mod distances;
 mod dominators;
 mod eigenvector;
-mod error;
 mod feedback_arc_set;
 mod graph_coloring;
 mod is_bipartite;
@@ -72,16 +70,13 @@ mod maximal_cliques;
 mod maximum_flow;
 mod maximum_matching;
 mod minimum_spanning_tree;
-mod network;
 mod node_embedding;
 mod pagerank;
 mod parallel;
 mod path_counts;
-mod positional_encoding;
 mod random_walks;
 mod searches;
 mod shortest_paths;
-mod steps;
 mod strong_components;
 mod topological_sort;
 mod transitivity;
@@ -98,10 +93,12 @@ mod testing;
 
 pub use betweenness::{Betweenness, BetweennessOptions, betweenness_centrality, edge_betweenness};
 pub use biconnected_components::{articulation_points, biconnected_components, bridges};
-pub use communities::{
-    CommunityEntropy, CommunityOptions, EncodingTree, LabelPropagation, encoding_tree, label_propagation_communities,
-    leiden, louvain, modularity, one_dimensional_entropy,
+pub use bonnet_encodings::{
+    CommunityEntropy, Encoding, EncodingTree, encoding_tree, laplacian_eigenvectors, one_dimensional_entropy,
+    positional_encoding, return_probabilities,
 };
+pub use bonnet_graph::{AlgorithmError, Links, Network, RepeatedArc, WeightedArcs};
+pub use communities::{CommunityOptions, LabelPropagation, label_propagation_communities, leiden, louvain, modularity};
 pub use core_number::core_number;
 pub use degree_assortativity::degree_assortativity;
 pub use degree_centrality::{Direction, degree_centrality};
@@ -109,7 +106,6 @@ pub use diameter::diameter;
 pub use distances::{closeness_centrality, eccentricity, effective_diameter, harmonic_centrality};
 pub use dominators::dominators;
 pub use eigenvector::{IterationOptions, eigenvector_centrality, katz_centrality};
-pub use error::AlgorithmError;
 pub use feedback_arc_set::feedback_arc_set;
 pub use graph_coloring::graph_coloring;
 pub use is_bipartite::is_bipartite;
@@ -122,10 +118,8 @@ pub use maximal_cliques::maximal_cliques;
 pub use maximum_flow::{Flow, maximum_flow, minimum_cut};
 pub use maximum_matching::maximum_matching;
 pub use minimum_spanning_tree::minimum_spanning_tree;
-pub use network::{Links, Network, RepeatedArc, WeightedArcs};
 pub use node_embedding::{SkipGramOptions, adjacency_svd, skip_gram, walk_embedding};
 pub use pagerank::{PageRankOptions, pagerank};
-pub use positional_encoding::{Encoding, laplacian_eigenvectors, positional_encoding, return_probabilities};
 pub use random_walks::{WalkOptions, random_walks};
 pub use shortest_paths::{Ends, PathAlgorithm, PathOptions, ShortestPath, shortest_paths};
 pub use strong_components::{condensation, strong_components};

@@ -1,8 +1,6 @@
 //! Matchings with the most edges.
 
-use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
-
-use crate::steps::Steps;
+use bonnet_graph::{Graph, Monitor, Reservation, Steps, Stopped};
 
 const NONE: u32 = u32::MAX;
 

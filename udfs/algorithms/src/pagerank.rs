@@ -1,9 +1,8 @@
 //! PageRank.
 
-use bonnet_graph::{Monitor, Reservation};
+use bonnet_graph::{Monitor, Reservation, Steps};
 use rayon::prelude::*;
 
-use crate::steps::Steps;
 use crate::{AlgorithmError, Network};
 
 /// Nodes that a thread takes at a time, and whose changes are summed together.

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
-
-use crate::steps::Steps;
+use bonnet_graph::{Graph, Monitor, Reservation, Steps, Stopped};
 
 /// Which node is taken away next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

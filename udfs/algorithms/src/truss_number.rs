@@ -2,9 +2,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
+use bonnet_graph::{Graph, Monitor, Reservation, Steps, Stopped};
 
-use crate::steps::Steps;
 use crate::triangles::ByDegree;
 
 /// Edges between two looks at the monitor.

@@ -49,6 +49,21 @@ pub fn connected_components(graph: &Graph) -> Components {
     Components { of_node, sizes: order.iter().map(|&component| sizes[component as usize]).collect() }
 }
 
+/// Groups of nodes, numbered in any way, by falling size; among equal sizes, by their smallest node. O(n log n).
+pub fn by_size(group: &[u32]) -> Vec<u32> {
+    let count = group.iter().map(|&c| c as usize + 1).max().unwrap_or(0);
+    let mut sizes = vec![(0usize, usize::MAX, 0u32); count];
+    for (v, &c) in group.iter().enumerate() {
+        let of_c = &mut sizes[c as usize];
+        *of_c = (of_c.0 + 1, of_c.1.min(v), c);
+    }
+    sizes.retain(|size| size.0 > 0);
+    sizes.sort_unstable_by_key(|&(size, first, _)| (std::cmp::Reverse(size), first));
+    let mut rank = vec![0u32; count];
+    sizes.iter().zip(0..).for_each(|(&(_, _, c), number)| rank[c as usize] = number);
+    group.iter().map(|&c| rank[c as usize]).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,5 +80,11 @@ mod tests {
     fn no_nodes_no_components() {
         let components = connected_components(&Graph::from_edges(0, &[]));
         assert!(components.of_node.is_empty() && components.sizes.is_empty());
+    }
+
+    #[test]
+    fn groups_are_numbered_by_size_then_by_smallest_node() {
+        assert_eq!(by_size(&[9, 4, 4, 7, 9, 2]), [0, 1, 1, 2, 0, 3]);
+        assert!(by_size(&[]).is_empty());
     }
 }

@@ -3,13 +3,14 @@
 //! Nodes are the integers `0..n`. Whoever holds other keys numbers them first; kernels that need an order of the keys
 //! (`b before c`) rely on the numbers being in key order.
 //!
-//! * [`Graph`]: undirected and simple, neighbours in ascending order; [`Digraph`]: arcs.
+//! * [`Graph`]: undirected and simple, neighbours in ascending order; [`Digraph`]: arcs; [`Network`]: either, with weights or without,
+//!   as algorithms read it.
 //! * [`connected_components`].
 //! * Petgraph's algorithms read both graphs as they stand, through [`View`] with weights; [`watched`] stops them. Petgraph's
 //!   graphs are converted by `From`, both ways.
 //! * [`isa`]: inner loops compiled for several instruction sets.
 //! * [`Monitor`]: how a kernel asks whether to go on, reserves memory ([`Reservation`]) and reports progress;
-//!   [`Unmonitored`] where nobody watches.
+//!   [`Unmonitored`] where nobody watches; [`Steps`] of a computation whose end is known; [`AlgorithmError`]: why there is no answer.
 //!
 //! ```
 //! use bonnet_graph::{Graph, connected_components};
@@ -48,14 +49,16 @@
 //! # Floors
 //!
 //! 1. `graph`, `isa`, `monitor`, `random`: the graph, the monitor, randomness, the machine.
-//! 2. `components`, `petgraph_watch`: components; a search that is watched.
+//! 2. `algorithm_error`, `components`, `petgraph_watch`, `steps`: errors, components and progress; a search that is watched.
 //! 3. `petgraph_view`: the graph as petgraph sees it.
-//! 4. `petgraph_algorithm`, `petgraph_graphs`: algorithms of petgraph.
+//! 4. `network`, `petgraph_algorithm`, `petgraph_graphs`: graphs with weights; algorithms of petgraph.
 
+mod algorithm_error;
 mod components;
 mod graph;
 pub mod isa;
 mod monitor;
+mod network;
 mod petgraph_algorithm;
 mod petgraph_graphs;
 #[cfg(test)]
@@ -63,10 +66,14 @@ mod petgraph_tests;
 mod petgraph_view;
 mod petgraph_watch;
 pub mod random;
+mod steps;
 
-pub use components::{Components, connected_components};
+pub use algorithm_error::AlgorithmError;
+pub use components::{Components, by_size, connected_components};
 pub use graph::{Digraph, Graph};
 pub use monitor::{Monitor, Reservation, Stopped, Unmonitored};
+pub use network::{Links, Network, RepeatedArc, WeightedArcs};
 pub use petgraph;
 pub use petgraph_algorithm::{watched, watched_within};
 pub use petgraph_view::{ArcId, Edge, EdgeReferences, Edges, Lists, Neighbors, NodeReferences, Nodes, View};
+pub use steps::{Steps, hundredths};

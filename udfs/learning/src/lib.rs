@@ -69,10 +69,10 @@ mod tasks;
 mod training;
 
 pub use data::{
-    ALWAYS, AlignmentError, ComplexSet, Complexes, EdgeWeights, Features, GivenPair, GraphData, GraphRelation,
-    GraphSet, GraphTypes, ItemRows, LinkError, LinkSplit, NEVER, NonEdges, Pair, Part, Reduction, SparseRows, Split,
-    Targets, TimedGraph, TimedItem, WeightError, align, joined_features, joined_features_bytes, structural_features,
-    structural_features_bytes, with_neighbor_means,
+    ALWAYS, Alignment, AlignmentError, ComplexSet, Complexes, EdgeWeights, Features, GivenPair, GraphData,
+    GraphRelation, GraphSet, GraphTypes, ItemRows, LinkError, LinkSplit, NEVER, NonEdges, Pair, Part, Reduction,
+    SparseRows, Split, Targets, TimedGraph, TimedItem, WeightError, align, joined_features, joined_features_bytes,
+    structural_features, structural_features_bytes, with_neighbor_means,
 };
 pub use ground::{BuildError, DataError, Matrix, OptionError, SaveError, Status, TrainError, random};
 pub use models::foundation::Source;

@@ -3,14 +3,13 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use bonnet_graph::{Monitor, Stopped};
+use bonnet_graph::{Monitor, Steps, Stopped};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::aggregate::Grouped;
 use super::neighbor_weights::{NEGLIGIBLE, NeighborWeights};
 use super::random_order;
-use crate::steps::Steps;
 
 /// The part of the nodes that choose at a time. On random graphs of 10^5 and 10^6 nodes a fourth and four times of it come to about the
 /// same modularity, 0.200 and 0.197 on the average, within what seeds differ by (0.002).

@@ -1,13 +1,12 @@
 //! Communities by the propagation of labels.
 
-use bonnet_graph::{Monitor, Reservation, Stopped};
+use bonnet_graph::{Monitor, Reservation, Steps, Stopped, by_size};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
 
-use super::{by_size, random_order};
+use super::random_order;
 use crate::Network;
-use crate::steps::Steps;
 
 /// Nodes that a thread takes at a time, and between two looks at the monitor.
 const BLOCK: usize = 1 << 10;

@@ -1,14 +1,13 @@
 //! Communities by the method of Leiden.
 
-use bonnet_graph::{Monitor, Reservation, Stopped};
+use bonnet_graph::{Monitor, Reservation, Steps, Stopped, by_size};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use super::aggregate::{Grouped, renumber};
 use super::local_moves::move_nodes;
-use super::{CommunityOptions, by_size, random_order};
-use crate::steps::Steps;
+use super::{CommunityOptions, random_order};
 use crate::{AlgorithmError, Network};
 
 /// How much chance there is in a refinement: a merge is drawn by `exp(gain / RANDOMNESS)`, with the gain in modularity per

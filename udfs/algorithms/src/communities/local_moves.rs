@@ -2,14 +2,13 @@
 
 use std::collections::VecDeque;
 
-use bonnet_graph::{Monitor, Stopped};
+use bonnet_graph::{Monitor, Steps, Stopped};
 use rand_chacha::ChaCha8Rng;
 
 use super::aggregate::Grouped;
 use super::batched_moves::move_in_batches;
 use super::neighbor_weights::NEGLIGIBLE;
 use super::random_order;
-use crate::steps::Steps;
 
 /// From so many nodes on they move in batches: what threads save is then more than what they wait for one another.
 pub(super) const MANY: usize = 1 << 14;

@@ -1,12 +1,12 @@
 //! Communities by the method of Louvain.
 
-use bonnet_graph::{Monitor, Reservation};
+use bonnet_graph::{Monitor, Reservation, by_size};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
+use super::CommunityOptions;
 use super::aggregate::{Grouped, renumber};
 use super::local_moves::{MANY, move_nodes};
-use super::{CommunityOptions, by_size};
 use crate::{AlgorithmError, Network};
 
 /// How often a node is looked at while communities are first made, where nodes move one by one: what is left then is left to the

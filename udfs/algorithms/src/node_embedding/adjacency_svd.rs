@@ -1,15 +1,14 @@
 //! Embedding by the singular vectors of the adjacency matrix.
 
-use bonnet_graph::{Monitor, Reservation};
+use bonnet_graph::{Links, Monitor, Reservation};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
 
-use crate::columns::{BLOCK, orthonormalise, products, symmetric, turn};
-use crate::network::Links;
-use crate::positional_encoding::directions;
 use crate::{AlgorithmError, Network};
+use bonnet_encodings::columns::{BLOCK, orthonormalise, products, symmetric, turn};
+use bonnet_encodings::directions;
 
 /// Columns beyond those that are wanted, at least.
 const MORE: usize = 10;

@@ -8,7 +8,7 @@ use rand_chacha::rand_core::SeedableRng;
 
 use super::*;
 use crate::WeightedArcs;
-use crate::columns::symmetric;
+use bonnet_encodings::columns::symmetric;
 
 fn svd(graph: &Graph, count: usize) -> Vec<f64> {
     adjacency_svd(Network::undirected(graph), count, 8, 1, &Unmonitored).unwrap()

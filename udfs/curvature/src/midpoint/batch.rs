@@ -5,14 +5,13 @@
 
 use std::ops::Range;
 
-use bonnet_graph::Stopped;
+use bonnet_graph::{Stopped, compiled_for_each_isa};
 use rayon::prelude::*;
 
 use super::Host;
 use super::adjacency::Adjacency;
 use super::lanes::{Lanes, Start};
 use super::tally::Tally;
-use bonnet_graph::compiled_for_each_isa;
 
 /// A sweep over all nodes costs about this much less for each arc than one over a list of nodes.
 const SPARSE_COST: usize = 10;

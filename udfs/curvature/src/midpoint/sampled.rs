@@ -3,7 +3,7 @@
 //! The sum of residuals over the anchors of a group is the formula of the exact case with sums over the group, so each
 //! node gets as many ratios as there are groups; their spread gives the standard error.
 
-use bonnet_graph::{Graph, Reservation, Stopped};
+use bonnet_graph::{Graph, Reservation, Stopped, compiled_for_each_isa};
 use rayon::prelude::*;
 
 use super::adjacency::Adjacency;
@@ -13,7 +13,6 @@ use super::lanes::{LANES, Start};
 use super::spread::{GROUP, Spread};
 use super::tally::{GROUPS, GroupSums, Grouped};
 use super::{Estimate, Host};
-use bonnet_graph::compiled_for_each_isa;
 
 /// Nodes that a thread takes at a time.
 const TOGETHER: usize = 4096;

@@ -4,14 +4,13 @@
 //! a node's row has the bits of the columns next to it. Rows of cost 1 come from the owner's neighbours' neighbours; a row
 //! of cost at most 2 is the union of those of a node's neighbours, made only for nodes that the first flow leaves short.
 
-use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
+use bonnet_graph::{Graph, Monitor, Reservation, Stopped, compiled_for_each_isa};
 
 use super::masses::{Fraction, LARGEST, gcd};
 use super::schedule::{Job, TaskSize, by_owner};
 use super::short::{Set, Short};
 use super::transport::Flow;
 use super::{bits, curvature};
-use bonnet_graph::compiled_for_each_isa;
 use bonnet_graph::isa::Isa;
 
 const NONE: u32 = u32::MAX;

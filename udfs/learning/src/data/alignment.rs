@@ -1,10 +1,10 @@
 //! Features of graphs of any width brought to one width.
 
-use bonnet_algorithms::AlgorithmError;
-use bonnet_algorithms::columns::{BLOCK, orthonormalise, products, symmetric, turn};
-use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
+use bonnet_encodings::columns::{BLOCK, orthonormalise, products, symmetric, turn};
+use bonnet_graph::{AlgorithmError, Graph, Monitor, Reservation, Stopped};
 use rayon::prelude::*;
 
+use super::features::{selected, selected_bytes};
 use super::{Features, SparseRows};
 use crate::ground::Matrix;
 use crate::ground::random::{Stream, key};
@@ -58,6 +58,24 @@ impl Reduction {
     /// The reduction of a name.
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|method| method.name() == name)
+    }
+}
+
+/// What features are brought to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Alignment<'a> {
+    /// The width.
+    pub dim: usize,
+    /// How columns are reduced.
+    pub method: Reduction,
+    /// The rows from which directions and means come, ascending; all where none are given.
+    pub fitted_on: Option<&'a [u32]>,
+}
+
+impl Alignment<'_> {
+    /// To a width, by the directions of all rows.
+    pub fn of_all(dim: usize, method: Reduction) -> Self {
+        Self { dim, method, fitted_on: None }
     }
 }
 
@@ -134,7 +152,8 @@ pub fn structural_features_bytes(graph: &Graph) -> usize {
 
 /// Features in `dim` columns: `X V`, where the columns of `V` are the right singular vectors of `X` (of `X` less the means of its
 /// columns, for [`Reduction::Pca`], of which `X V` is taken, too) of the largest singular values, descending. Of each vector the
-/// largest entry by magnitude is positive (the first of those that differ from it by less than 1e-6 of it).
+/// largest entry by magnitude is positive (the first of those that differ from it by less than 1e-6 of it). With
+/// [`Alignment::fitted_on`] vectors and means are those of its rows, and all rows are carried into them.
 ///
 /// A matrix of fewer columns than `dim` is rotated so, and zeros follow. Equal singular values share a space whose vectors the data
 /// do not determine: some of it are given, the same in every run.
@@ -149,18 +168,20 @@ pub fn structural_features_bytes(graph: &Graph) -> usize {
 /// For `dim` above the rank of a matrix that has as many columns; if the iteration does not settle, or the monitor stops it.
 pub fn align(
     features: &Features,
-    dim: usize,
-    method: Reduction,
+    Alignment { dim, method, fitted_on }: Alignment<'_>,
     monitor: &dyn Monitor,
 ) -> Result<Matrix, AlignmentError> {
     if dim == 0 {
         return Err(AlignmentError::NoDimension);
     }
-    let Some(rows) = features.n_rows() else { return Err(AlignmentError::NoFeatures) };
+    let Some(n) = features.n_rows() else { return Err(AlignmentError::NoFeatures) };
     let columns = features.n_columns();
     let wanted = dim.min(columns);
-    let _out = Reservation::new(monitor, 4 * rows * dim + 8 * columns * wanted)?;
-    let data = Data::new(features, rows, columns, method, monitor)?;
+    let _out = Reservation::new(monitor, 4 * n * dim + 8 * columns * wanted)?;
+    let _fitted = Reservation::new(monitor, fitted_on.map_or(0, |rows| selected_bytes(features, rows)))?;
+    let fitted = fitted_on.map(|rows| selected(features, rows));
+    let rows = fitted_on.map_or(n, <[u32]>::len);
+    let mut data = Data::new(fitted.as_ref().unwrap_or(features), rows, columns, method, monitor)?;
     let (squares, mut vectors) = match () {
         () if rows == 0 || columns == 0 => (vec![0.0; wanted], vec![0.0; columns * wanted]),
         () if columns <= EXACT => data.by_columns(wanted)?,
@@ -176,7 +197,8 @@ pub fn align(
         let sign = if component < rank { sign(vectors.iter().skip(component).step_by(wanted)) } else { 0.0 };
         vectors.iter_mut().skip(component).step_by(wanted).for_each(|entry| *entry *= sign);
     }
-    let mut values = vec![0.0; rows * dim];
+    data.features = features;
+    let mut values = vec![0.0; n * dim];
     if wanted > 0 {
         let at_once = BLOCK;
         values.par_chunks_mut(at_once * dim).enumerate().try_for_each(|(block, out)| {

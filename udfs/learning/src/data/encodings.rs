@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use bonnet_algorithms::{AlgorithmError, Encoding, positional_encoding};
-use bonnet_graph::{Graph, Reservation};
+use bonnet_encodings::{Encoding, positional_encoding};
+use bonnet_graph::{AlgorithmError, Graph, Reservation};
 use rayon::prelude::*;
 
 use super::features::{Features, SparseRows};

@@ -16,7 +16,7 @@ mod split;
 mod standardization;
 mod typed_features;
 
-pub use alignment::{AlignmentError, Reduction, align, structural_features, structural_features_bytes};
+pub use alignment::{Alignment, AlignmentError, Reduction, align, structural_features, structural_features_bytes};
 pub use complex_set::{ComplexSet, Complexes};
 pub use edge_weights::{EdgeWeights, WeightError};
 pub(crate) use encodings::with_encodings;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use bonnet_algorithms::Encoding;
+use bonnet_encodings::Encoding;
 use serde::{Deserialize, Serialize};
 
 use super::choices::text_serde;

@@ -10,7 +10,7 @@ use bonnet_sql::{Binding, Body, Call, Function, OptionValue, Parameter, Run, exe
 use datafusion::common::{DataFusionError, Result};
 
 use super::graph::{LoadedGraph, RequiredParts};
-use crate::{AlignmentError, Features, Reduction, align, structural_features, structural_features_bytes};
+use crate::{Alignment, AlignmentError, Features, Reduction, align, structural_features, structural_features_bytes};
 
 const NAME: &str = "align_features";
 
@@ -108,8 +108,8 @@ fn emit(run: &Run, name: &str, dim: usize, method: Reduction) -> Result<()> {
     let bytes = if features.n_rows().is_none() { structural_features_bytes(graph.graph()) } else { 0 };
     let _stand_in = Reservation::new(host, bytes).map_err(stopped)?;
     let aligned = run.install(|| match &*features {
-        Features::None => align(&structural_features(graph.graph()), dim, method, host),
-        features => align(features, dim, method, host),
+        Features::None => align(&structural_features(graph.graph()), Alignment::of_all(dim, method), host),
+        features => align(features, Alignment::of_all(dim, method), host),
     });
     let aligned = aligned.map_err(|error| match error {
         AlignmentError::Stopped(reason) => stopped(reason),

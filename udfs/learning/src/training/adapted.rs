@@ -94,7 +94,11 @@ impl<'a> Adapted<'a> {
             features: std::sync::Arc::clone(&data.features),
         };
         let monitor = setup.monitor;
-        let mut target = Domain::new(&source, options, (shape.dim, shape.reduction()?), reservation, monitor)?;
+        let mut not_test = vec![true; n];
+        split.test.iter().for_each(|&v| not_test[v as usize] = false);
+        let not_test: Vec<u32> = (0..n as u32).filter(|&v| not_test[v as usize]).collect();
+        let alignment = shape.alignment(&not_test)?;
+        let mut target = Domain::new(&source, options, alignment, reservation, monitor)?;
         if adapt == Adapt::Prompt {
             model.prepare(&shape, &mut target, reservation)?;
         }

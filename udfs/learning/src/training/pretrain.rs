@@ -6,6 +6,7 @@ use bonnet_graph::{Monitor, Reservation};
 use candle_core::DType;
 
 use super::saved::named;
+use crate::data::Alignment;
 use crate::ground::{Matrix, OptionError, TrainError};
 use crate::models::foundation::{self, Domain, Place, Shape, Source, Weights, told};
 use crate::optimizer::Optimizer;
@@ -53,11 +54,11 @@ pub fn pretrain(
     sources.sort_by(|a, b| a.name.cmp(&b.name));
     check(&sources)?;
     let shape = Shape::new(options, sources.len(), monitor)?;
-    let reduction = shape.reduction()?;
+    let alignment = Alignment::of_all(shape.dim, shape.reduction()?);
     let mut reservation = Reservation::new(monitor, 0)?;
     let domains = sources.iter().map(|source| {
         monitor.check()?;
-        Domain::new(source, options, (shape.dim, reduction), &mut reservation, monitor)
+        Domain::new(source, options, alignment, &mut reservation, monitor)
     });
     let domains = domains.collect::<Result<Vec<_>, TrainError>>()?;
     let layout = model.encoder(&shape)?;

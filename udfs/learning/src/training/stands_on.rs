@@ -60,7 +60,9 @@ impl Saved {
         if self.model() != options.model {
             return Err(SaveError::Model { saved: self.model().to_owned(), needed: options.model.clone() });
         }
-        for name in foundation::SHAPE {
+        // Of a pre-training it says nothing: no graph has a test part there.
+        let of_adaptation = (!self.is_pretrained()).then_some(foundation::REDUCED_ON.name);
+        for name in foundation::SHAPE.into_iter().chain(of_adaptation) {
             let recorded = ["/options/", "/options/hyperparameters/"]
                 .iter()
                 .find_map(|path| self.description().pointer(&format!("{path}{name}")));

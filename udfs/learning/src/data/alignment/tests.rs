@@ -6,7 +6,7 @@ use super::*;
 use crate::ground::random::hash32;
 
 fn of(features: &Features, dim: usize, method: Reduction) -> Matrix {
-    align(features, dim, method, &Unmonitored).unwrap()
+    align(features, Alignment::of_all(dim, method), &Unmonitored).unwrap()
 }
 
 fn close(found: &[f32], expected: &[f64], tolerance: f64) {
@@ -75,6 +75,46 @@ fn small_matrices_are_reduced_as_numpy_does() {
         close(&of(&features, 2, Reduction::Svd).values, svd.as_flattened(), 1e-6);
         close(&of(&features, 2, Reduction::Pca).values, pca.as_flattened(), 1e-6);
     }
+}
+
+/// `fit` on four rows and `transform` of all, of TruncatedSVD and PCA of scikit-learn 1.9.1, equal up to signs.
+#[test]
+fn directions_of_some_rows_carry_all() {
+    let svd = [
+        [1.566822212, -1.483662324],
+        [2.810406658, 1.734097475],
+        [2.675720685, -0.873976429],
+        [3.333399241, -0.724278239],
+        [1.617289949, 2.089281503],
+        [1.85400887, -0.072586207],
+    ];
+    let pca = [
+        [-1.555015415, -0.419282973],
+        [1.902233821, -0.239376451],
+        [-0.592322401, 0.579396578],
+        [-0.21594845, 1.301148695],
+        [1.667455384, -3.186379746],
+        [-0.131269956, -0.642489271],
+    ];
+    let value = |row: usize, column: usize| SMALL[row][column];
+    for features in [sparse(6, 4, value), dense(6, 4, value)] {
+        let of_some = |dim, method| {
+            let alignment = Alignment { dim, method, fitted_on: Some(&[0, 1, 3, 5]) };
+            align(&features, alignment, &Unmonitored)
+        };
+        close(&of_some(2, Reduction::Svd).unwrap().values, svd.as_flattened(), 1e-6);
+        close(&of_some(2, Reduction::Pca).unwrap().values, pca.as_flattened(), 1e-6);
+        // Four rows less their mean span three columns.
+        let rank = of_some(4, Reduction::Pca).unwrap_err();
+        assert_eq!(rank, AlignmentError::Rank { dim: 4, rows: 4, columns: 4, rank: 3, centred: true });
+        let none = Alignment { dim: 5, method: Reduction::Svd, fitted_on: Some(&[]) };
+        assert_eq!(align(&features, none, &Unmonitored).unwrap().values, [0.0; 30]);
+    }
+    // By iteration, too: of rows of which the others are copies.
+    let [half, twice] = [700, 1400].map(|rows| sparse(rows, 600, |row, column| scattered(row % 700, column)));
+    let on: Vec<u32> = (0..700).collect();
+    let alignment = Alignment { dim: 4, method: Reduction::Svd, fitted_on: Some(&on) };
+    assert!(align(&twice, alignment, &Unmonitored).unwrap().values == of(&half, 4, Reduction::Svd).values.repeat(2));
 }
 
 /// Of 700 rows and 600 columns, beyond what is solved exactly; rows 0, 1, 350 and 699.
@@ -149,20 +189,24 @@ fn more_columns_than_rank_are_refused() {
     let rows = [[1.0, 0.0, 2.0, 0.0, 1.0], [0.0, 1.0, 1.0, 1.0, 0.0], [1.0, 1.0, 3.0, 1.0, 1.0]];
     let value = |row: usize, column: usize| rows[row % 3][column];
     for (n, features) in [(3, dense(3, 5, value)), (600, sparse(600, 5, value))] {
-        let error = |dim| align(&features, dim, Reduction::Svd, &Unmonitored).unwrap_err().to_string();
+        let error =
+            |dim| align(&features, Alignment::of_all(dim, Reduction::Svd), &Unmonitored).unwrap_err().to_string();
         assert_eq!(error(3), format!("dim is 3, but the features ({n} nodes, 5 columns) have rank 2: lower dim to 2"));
-        assert!(align(&features, 2, Reduction::Svd, &Unmonitored).is_ok());
-        assert!(align(&features, 6, Reduction::Svd, &Unmonitored).is_ok());
-        let error = align(&features, 4, Reduction::Pca, &Unmonitored).unwrap_err().to_string();
+        assert!(align(&features, Alignment::of_all(2, Reduction::Svd), &Unmonitored).is_ok());
+        assert!(align(&features, Alignment::of_all(6, Reduction::Svd), &Unmonitored).is_ok());
+        let error = align(&features, Alignment::of_all(4, Reduction::Pca), &Unmonitored).unwrap_err().to_string();
         assert!(error.contains("5 columns, less their means) have rank 2"), "{error}");
     }
     // Beyond what is solved exactly: 600 columns, each one of three.
     let columns = sparse(700, 600, |row, column| if row % 3 == column % 3 { 1.0 } else { 0.0 });
-    let error = align(&columns, 4, Reduction::Svd, &Unmonitored).unwrap_err();
+    let error = align(&columns, Alignment::of_all(4, Reduction::Svd), &Unmonitored).unwrap_err();
     assert!(matches!(error, AlignmentError::Rank { rank: 3, .. }), "{error}");
-    assert!(align(&columns, 3, Reduction::Svd, &Unmonitored).is_ok());
-    assert_eq!(align(&columns, 0, Reduction::Svd, &Unmonitored), Err(AlignmentError::NoDimension));
-    assert_eq!(align(&Features::None, 2, Reduction::Svd, &Unmonitored), Err(AlignmentError::NoFeatures));
+    assert!(align(&columns, Alignment::of_all(3, Reduction::Svd), &Unmonitored).is_ok());
+    assert_eq!(align(&columns, Alignment::of_all(0, Reduction::Svd), &Unmonitored), Err(AlignmentError::NoDimension));
+    assert_eq!(
+        align(&Features::None, Alignment::of_all(2, Reduction::Svd), &Unmonitored),
+        Err(AlignmentError::NoFeatures)
+    );
 }
 
 #[test]
@@ -192,7 +236,7 @@ fn the_identity_is_carried_along_the_edges_once() {
     // A complete graph has rank 1.
     let complete = structural_features(&Graph::from_edges(4, &[(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]));
     assert!(matches!(
-        align(&complete, 2, Reduction::Svd, &Unmonitored),
+        align(&complete, Alignment::of_all(2, Reduction::Svd), &Unmonitored),
         Err(AlignmentError::Rank { rank: 1, rows: 4, .. })
     ));
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use bonnet_algorithms::{Network, encoding_tree};
-use bonnet_graph::{Graph, Monitor, Reservation, Stopped};
+use bonnet_encodings::encoding_tree;
+use bonnet_graph::{Graph, Monitor, Network, Reservation, Stopped};
 use candle_core::{DType, Device, Result, Tensor};
 use rayon::prelude::*;
 

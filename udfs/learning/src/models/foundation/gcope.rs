@@ -6,8 +6,8 @@ use candle_core::{Device, Result, Tensor};
 
 use super::objectives::info_nce;
 use super::{
-    ADAPT_WITHOUT_PROMPTS, ALIGNMENT, DIM, Domain, FOUNDATION, Foundation, Place, Propagation, Shape, View, Weights,
-    build, encoder, temperature,
+    ADAPT_WITHOUT_PROMPTS, ALIGNMENT, DIM, Domain, FOUNDATION, Foundation, Place, Propagation, REDUCED_ON, Shape, View,
+    Weights, build, encoder, temperature,
 };
 use crate::ground::random::{Stream, key};
 use crate::ground::{Axis, Initial, Layout, OptionError};
@@ -27,6 +27,7 @@ pub const SPEC: ModelSpec = ModelSpec {
         OptionSpec::integer(DIM.name, 100, [1, 4096], DIM.description).integer_column(),
         ALIGNMENT,
         ADAPT_WITHOUT_PROMPTS,
+        REDUCED_ON,
         temperature(0.5),
         OptionSpec::integer("batch", 10, [2, 4096], "subgraphs of a step of pre-training"),
         OptionSpec::integer("walk", 30, [1, 1000], "steps of the random walk whose nodes are a subgraph"),

@@ -6,7 +6,8 @@ use super::neighbors::most_similar;
 use super::objectives::{tangent_contrast, tangent_squares, volume_smoothness};
 use super::sampled::{Draw, Sampled, across};
 use super::{
-    ADAPT, ALIGNMENT, DIM, Domain, FOUNDATION, Foundation, Place, Shape, View, Weights, build, encoder, temperature,
+    ADAPT, ALIGNMENT, DIM, Domain, FOUNDATION, Foundation, Place, REDUCED_ON, Shape, View, Weights, build, encoder,
+    temperature,
 };
 use crate::ground::random::{Stream, key};
 use crate::ground::{Axis, Initial, Layout, OptionError};
@@ -28,6 +29,7 @@ pub const SPEC: ModelSpec = ModelSpec {
         OptionSpec::integer(DIM.name, 128, [1, 4096], DIM.description).integer_column(),
         ALIGNMENT,
         ADAPT,
+        REDUCED_ON,
         temperature(1.0),
         GENERATORS,
         NEAREST,

@@ -5,8 +5,8 @@ use candle_core::{Result, Tensor};
 use super::neighbors::{bytes as neighbor_bytes, nearest, refined};
 use super::objectives::{NEGATIVES, Samples, link_contrast, link_contrast_bytes};
 use super::{
-    ADAPT, ALIGNMENT, DIM, Domain, FOUNDATION, Foundation, Place, Propagation, Shape, View, Weights, build, encoder,
-    prompts, temperature,
+    ADAPT, ALIGNMENT, DIM, Domain, FOUNDATION, Foundation, Place, Propagation, REDUCED_ON, Shape, View, Weights, build,
+    encoder, prompts, temperature,
 };
 use crate::ground::random::{Stream, key};
 use crate::ground::{Layout, OptionError};
@@ -26,6 +26,7 @@ pub const SPEC: ModelSpec = ModelSpec {
         DIM,
         ALIGNMENT,
         ADAPT,
+        REDUCED_ON,
         temperature(0.5),
         OptionSpec::integer(
             "neighbors",

@@ -4,8 +4,8 @@ use candle_core::{Result, Tensor};
 
 use super::objectives::{link_contrast, link_contrast_bytes};
 use super::{
-    ADAPT, ALIGNMENT, DIM, Domain, FOUNDATION, Foundation, Place, Shape, View, Weights, build, encoder, prompts,
-    temperature,
+    ADAPT, ALIGNMENT, DIM, Domain, FOUNDATION, Foundation, Place, REDUCED_ON, Shape, View, Weights, build, encoder,
+    prompts, temperature,
 };
 use crate::ground::{Axis, Initial, Layout, OptionError};
 use crate::kernels::Activation;
@@ -22,7 +22,7 @@ pub const SPEC: ModelSpec = ModelSpec {
     source: "Yu et al. 2024, Text-free multi-domain graph pre-training: toward graph foundation models; settings: \
              arXiv 2606.06397, its program",
     defaults: Defaults { epochs: 400, lr: 3e-3, ..PRETRAINING },
-    own: &[DIM, ALIGNMENT, ADAPT, temperature(1.0)],
+    own: &[DIM, ALIGNMENT, ADAPT, REDUCED_ON, temperature(1.0)],
     reach: None,
     build,
 };

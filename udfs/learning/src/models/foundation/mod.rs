@@ -15,6 +15,7 @@ pub mod mdgpt;
 mod neighbors;
 mod objectives;
 mod prompts;
+mod propagation;
 pub mod sa2gfm;
 pub mod samgpt;
 mod sampled;
@@ -24,16 +25,17 @@ use bonnet_graph::{Monitor, Reservation};
 use candle_core::{Result, Tensor};
 
 pub use domain::Source;
-pub(crate) use domain::{Domain, Propagation, View};
+pub(crate) use domain::{Domain, View};
 #[cfg(test)]
 pub(crate) use objectives::draws;
 pub(crate) use objectives::unit_rows;
+pub(crate) use propagation::Propagation;
 #[cfg(test)]
 pub(crate) use sampled::{Sampled, across};
 pub(crate) use weights::Weights;
 
 use super::Problem;
-use crate::data::Reduction;
+use crate::data::{Alignment, Reduction};
 use crate::ground::random::Dropout;
 use crate::ground::{BuildError, Layout, OptionError, TrainError};
 use crate::options::{Defaults, ModelOptions, OptionSpec, TrainOptions};
@@ -61,6 +63,19 @@ pub(crate) const ALIGNMENT: OptionSpec = OptionSpec::choice(
      components. A graph without features has those of its identity, carried along its edges once. A job that loads an encoder has \
      that of its pre-training",
 );
+
+/// From which nodes of an encoder's target the directions come.
+pub(crate) const REDUCED_ON: OptionSpec = OptionSpec::choice(
+    "reduced_on",
+    "all",
+    &["all", NOT_TEST],
+    "the nodes from which the dim directions come that the features of a job's graph are reduced to, for jobs that load an encoder. \
+     all: all nodes of the graph; not_test: those outside the test part, and the features of test nodes are carried into the same \
+     directions. A job that loads what was adapted has that of its adaptation",
+);
+
+/// The choice of nodes without the test part.
+const NOT_TEST: &str = "not_test";
 
 /// The options that say what an encoder is: those of its pre-training hold for whoever loads it.
 pub(crate) const SHAPE: [&str; 7] =
@@ -151,6 +166,12 @@ impl<'a> Shape<'a> {
     pub fn reduction(&self) -> std::result::Result<Reduction, OptionError> {
         let given = self.options.text(ALIGNMENT.name)?;
         Reduction::of_name(given).ok_or_else(|| OptionError::invalid(ALIGNMENT.name, given, &ALIGNMENT.range()))
+    }
+
+    /// How the features of a target are brought to the width of the encoder, with the nodes outside the test part.
+    pub fn alignment<'b>(&self, not_test: &'b [u32]) -> std::result::Result<Alignment<'b>, OptionError> {
+        let fitted_on = (self.options.text(REDUCED_ON.name)? == NOT_TEST).then_some(not_test);
+        Ok(Alignment { dim: self.dim, method: self.reduction()?, fitted_on })
     }
 
     /// A real option of the model.

@@ -9,8 +9,8 @@ use super::communities::{Communities, bytes_of_pair};
 use super::encoder::{affine, push_affine};
 use super::objectives::{bottleneck, link_contrast, link_contrast_bytes};
 use super::{
-    ADAPT, ALIGNMENT, Adapt, DIM, Domain, FOUNDATION, Foundation, Place, Propagation, Shape, View, Weights, build,
-    encoder, temperature, unit_rows,
+    ADAPT, ALIGNMENT, Adapt, DIM, Domain, FOUNDATION, Foundation, Place, Propagation, REDUCED_ON, Shape, View, Weights,
+    build, encoder, temperature, unit_rows,
 };
 use crate::ground::random::{Stream, key};
 use crate::ground::{Axis, Initial, Layout, OptionError, TrainError};
@@ -32,6 +32,7 @@ pub const SPEC: ModelSpec = ModelSpec {
         OptionSpec::integer(DIM.name, 64, [1, 4096], DIM.description).integer_column(),
         ALIGNMENT,
         ADAPT,
+        REDUCED_ON,
         temperature(1.0),
         OptionSpec::integer(
             INNER,

@@ -4,8 +4,8 @@ use candle_core::{Result, Tensor};
 
 use super::objectives::{link_contrast, link_contrast_bytes};
 use super::{
-    ADAPT, ALIGNMENT, DIM, Domain, FOUNDATION, Foundation, Place, Shape, View, Weights, build, encoder, prompts,
-    temperature,
+    ADAPT, ALIGNMENT, DIM, Domain, FOUNDATION, Foundation, Place, REDUCED_ON, Shape, View, Weights, build, encoder,
+    prompts, temperature,
 };
 use crate::ground::{Layout, OptionError};
 use crate::models::ModelSpec;
@@ -24,6 +24,7 @@ pub const SPEC: ModelSpec = ModelSpec {
         DIM,
         ALIGNMENT,
         ADAPT,
+        REDUCED_ON,
         temperature(1.0),
         OptionSpec::real(
             "structure",

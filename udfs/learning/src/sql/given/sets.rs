@@ -8,7 +8,7 @@ use datafusion::common::Result;
 pub(in crate::sql) const GRAPHS: &str = "graphs";
 
 /// What jobs of one graph say, and what pre-training does not read: neither labels nor splits nor parameters.
-const OF_ONE_GRAPH: [&str; 13] = [
+const OF_ONE_GRAPH: [&str; 14] = [
     "graph",
     "task",
     "label",
@@ -19,6 +19,7 @@ const OF_ONE_GRAPH: [&str; 13] = [
     "protocol",
     "load",
     "adapt",
+    "reduced_on",
     "select_by",
     "class_weights",
     "loss",

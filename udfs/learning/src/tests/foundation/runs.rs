@@ -137,6 +137,31 @@ fn an_adaptation_learns_what_it_says_and_nothing_else() {
     }
 }
 
+/// Ten nodes without edges are the test part: what they have reaches other nodes by the reduction alone.
+#[test]
+fn features_of_test_nodes_stay_out_of_a_reduction_without_them() {
+    let outputs = |model: &str, reduced_on: &str, stranger: f32| {
+        let (graph, mut rows) = planted(70, 9, 21);
+        rows.values.extend((0..90).map(|at| if at % 10 == 0 { stranger } else { 1.0 }));
+        let edges: Vec<(u32, u32)> = graph.edges().collect();
+        let graph = Arc::new(bonnet_graph::Graph::from_edges(80, &edges));
+        let features = Arc::new(Features::dense(9, rows.values).unwrap());
+        let data = GraphData::new(graph, features, (0..80).map(|v| Some(v % 2)).collect(), 2).unwrap();
+        let split = crate::Split { train: (0..10).collect(), val: (10..70).collect(), test: (70..80).collect() };
+        let encoder = saved(model, 2);
+        let job = Job::new(model).with("epochs", 3).with("reduced_on", reduced_on).with("load", "file");
+        let options = encoder.with_shape(&job, job.resolve().unwrap()).unwrap();
+        let items = Items::Nodes(&data, &split);
+        let done = train(Place::Cpu, items, Some(&encoder), &options, &Unmonitored, &mut |_| {}).unwrap();
+        done.logits.values[..70 * 2].to_vec()
+    };
+    // Neighbours by features, which mdgfm finds among all nodes, are another way.
+    for model in models().filter(|model| *model != "mdgfm") {
+        assert!(outputs(model, "not_test", 1.0) == outputs(model, "not_test", 40.0), "{model}");
+        assert!(outputs(model, "all", 1.0) != outputs(model, "all", 40.0), "{model}");
+    }
+}
+
 #[test]
 fn jobs_that_do_not_fit_say_why() {
     for model in models() {
@@ -160,6 +185,15 @@ fn jobs_that_do_not_fit_say_why() {
         let twice = pretrain(vec![source("a", 20, 9, 1), source("a", 20, 9, 2)], &wide, &Unmonitored, &mut |_, _| {});
         assert!(twice.unwrap_err().to_string().contains("each graph once"));
     }
+    let wide = source("t", 70, 9, 21);
+    let data = GraphData::new(wide.graph, wide.features, (0..70).map(|v| Some(v % 2)).collect(), 2).unwrap();
+    let split = crate::Split { train: vec![0, 1, 2], val: vec![], test: (3..70).collect() };
+    let encoder = saved("mdgpt", 0);
+    let narrow = Job::new("mdgpt").with("load", "file").with("reduced_on", "not_test");
+    let options = encoder.with_shape(&narrow, narrow.resolve().unwrap()).unwrap();
+    let nodes = Items::Nodes(&data, &split);
+    let error = train(Place::Cpu, nodes, Some(&encoder), &options, &Unmonitored, &mut |_| {}).unwrap_err().to_string();
+    assert!(error.contains("reduced_on is not_test"), "{error}");
     let error = adapt("gcope", &saved("gcope", 0), &[("adapt", "prompt".into())]).unwrap_err().to_string();
     assert!(error.contains("adapt is `prompt`; valid: fine_tune, head"), "{error}");
     let error = adapt("mdgpt", &saved("gcope", 0), &[]).unwrap_err().to_string();

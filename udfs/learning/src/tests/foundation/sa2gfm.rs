@@ -1,7 +1,7 @@
 //! SA2GFM's equations, number by number.
 
-use bonnet_algorithms::{Network, encoding_tree};
-use bonnet_graph::{Reservation, Unmonitored};
+use bonnet_encodings::encoding_tree;
+use bonnet_graph::{Network, Reservation, Unmonitored};
 use candle_core::DType;
 
 use super::literal::{Named, Rows, cosine, link_contrast, normalized, product, rows};

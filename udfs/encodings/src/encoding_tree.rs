@@ -3,12 +3,9 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use bonnet_graph::{Monitor, Reservation, Stopped};
+use bonnet_graph::{Monitor, Network, Reservation, Steps, Stopped, by_size};
 
-use super::by_size;
-use super::structural_entropy::CommunityEntropy;
-use crate::Network;
-use crate::steps::Steps;
+use crate::structural_entropy::CommunityEntropy;
 
 /// A gain, over the volume of the graph, that is more than rounding.
 const LEAST_GAIN: f64 = 1e-12;
@@ -191,7 +188,7 @@ mod tests {
     use bonnet_graph::{Graph, Unmonitored};
 
     use super::*;
-    use crate::communities::structural_entropy::one_dimensional_entropy;
+    use crate::structural_entropy::one_dimensional_entropy;
     use crate::testing::{self, assert_close};
 
     fn tree(graph: &Graph) -> EncodingTree {

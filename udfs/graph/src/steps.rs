@@ -1,9 +1,9 @@
 //! The progress of a computation whose end is known before it, or is no later than that.
 
-use bonnet_graph::Monitor;
+use crate::Monitor;
 
 /// Work that is expected of one thread. What is left of it when this is dropped counts as done: there is no more to come.
-pub(crate) struct Steps<'a> {
+pub struct Steps<'a> {
     monitor: &'a dyn Monitor,
     done: usize,
     total: usize,
@@ -11,18 +11,18 @@ pub(crate) struct Steps<'a> {
 
 impl<'a> Steps<'a> {
     /// Expects so many units.
-    pub(crate) fn new(monitor: &'a dyn Monitor, total: usize) -> Self {
+    pub fn new(monitor: &'a dyn Monitor, total: usize) -> Self {
         monitor.expect(total as u64);
         Self { monitor, done: 0, total }
     }
 
     /// The units done.
-    pub(crate) fn done(&self) -> usize {
+    pub fn done(&self) -> usize {
         self.done
     }
 
     /// Says that `done` units are done in all; nothing where more were done before.
-    pub(crate) fn reach(&mut self, done: usize) {
+    pub fn reach(&mut self, done: usize) {
         let done = done.min(self.total);
         if done > self.done {
             self.monitor.advance((done - self.done) as u64);
@@ -31,7 +31,7 @@ impl<'a> Steps<'a> {
     }
 
     /// Says that `units` more are done.
-    pub(crate) fn advance(&mut self, units: usize) {
+    pub fn advance(&mut self, units: usize) {
         self.reach(self.done.saturating_add(units));
     }
 }
@@ -44,7 +44,7 @@ impl Drop for Steps<'_> {
 
 /// How many hundredths of the way an iteration has come whose changes began with `first` and are `change` now, until they are
 /// `tolerance`: they shrink by about the same factor each time.
-pub(crate) fn hundredths(first: f64, change: f64, tolerance: f64) -> usize {
+pub fn hundredths(first: f64, change: f64, tolerance: f64) -> usize {
     let whole = (first / tolerance).ln();
     if whole > 0.0 { (100.0 * (first / change).ln() / whole).clamp(0.0, 100.0).round() as usize } else { 100 }
 }

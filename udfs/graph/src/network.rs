@@ -1,7 +1,8 @@
 //! A graph as algorithms read it that follow arcs or weights.
 
-use bonnet_graph::petgraph::Directed;
-use bonnet_graph::{Digraph, Graph, View};
+use petgraph::Directed;
+
+use crate::{Digraph, Graph, View};
 
 /// The arcs that leave (or enter) each node, in ascending order of the other endpoint, with their weights where they have
 /// any.

@@ -1,9 +1,7 @@
 //! How likely a random walk is to be back after so many steps.
 
-use bonnet_graph::{Graph, Monitor, Reservation};
+use bonnet_graph::{AlgorithmError, Graph, Monitor, Reservation};
 use rayon::prelude::*;
-
-use crate::AlgorithmError;
 
 /// Nodes that a task takes one after the other.
 const BLOCK: usize = 64;

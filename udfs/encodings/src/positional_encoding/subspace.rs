@@ -1,14 +1,12 @@
 //! The largest eigenpairs of the normalised adjacency by Chebyshev-filtered subspace iteration.
 
-use bonnet_graph::{Graph, Monitor, Reservation};
+use bonnet_graph::{AlgorithmError, Graph, Monitor, Reservation, Steps, hundredths};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
 
-use crate::AlgorithmError;
 use crate::columns::{BLOCK, orthonormalise, products, symmetric, turn};
-use crate::steps::{Steps, hundredths};
 
 /// The largest residual of a vector of length 1.
 const TOLERANCE: f64 = 1e-11;

@@ -1,6 +1,6 @@
 //! Why an algorithm gave no answer.
 
-use bonnet_graph::Stopped;
+use crate::Stopped;
 
 /// Why an algorithm gave no answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -28,7 +28,7 @@ impl AlgorithmError {
     }
 
     /// The error of a graph in which some nodes stand in the way.
-    pub(crate) fn nodes(text: impl Into<String>, nodes: Vec<u32>) -> Self {
+    pub fn nodes(text: impl Into<String>, nodes: Vec<u32>) -> Self {
         Self::Nodes { text: text.into(), nodes }
     }
 }

@@ -1,9 +1,8 @@
 //! Eigenvectors of the normalised Laplacian.
 
-use bonnet_graph::{Graph, Monitor, Reservation};
+use bonnet_graph::{AlgorithmError, Graph, Monitor, Reservation};
 
 use super::subspace::{self, Pairs};
-use crate::AlgorithmError;
 use crate::columns::symmetric;
 
 /// Graphs of no more nodes are solved as dense matrices.
@@ -93,7 +92,7 @@ fn determined(pairs: &Pairs, n: usize, count: usize) -> Vec<f64> {
 
 /// The directions within an eigenspace of `same` vectors, of which `row` gives the entries of a node: those of the projections of
 /// the nodes in their order, made orthonormal.
-pub(crate) fn directions<'a>(n: usize, same: usize, row: impl Fn(usize) -> &'a [f64]) -> Vec<Vec<f64>> {
+pub fn directions<'a>(n: usize, same: usize, row: impl Fn(usize) -> &'a [f64]) -> Vec<Vec<f64>> {
     let mut found: Vec<Vec<f64>> = Vec::new();
     for v in 0..n {
         if found.len() == same {

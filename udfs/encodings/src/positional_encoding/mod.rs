@@ -4,13 +4,11 @@ mod laplacian;
 mod return_probabilities;
 mod subspace;
 
-use bonnet_graph::{Graph, Monitor, Reservation};
+use bonnet_graph::{AlgorithmError, Graph, Monitor, Reservation};
 
-pub(crate) use laplacian::directions;
+pub use laplacian::directions;
 pub use laplacian::laplacian_eigenvectors;
 pub use return_probabilities::return_probabilities;
-
-use crate::AlgorithmError;
 
 /// The kind of an encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Structural entropy.
 
-use crate::Network;
+use bonnet_graph::Network;
 
 /// The figures of communities in the structural entropy of an undirected graph, one a community.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -3,14 +3,12 @@
 //! A matrix is a slice, a row of `width` numbers after the other. Sums go over blocks of rows in their order: the same bits for any
 //! number of threads.
 
-use bonnet_graph::Monitor;
+use bonnet_graph::{AlgorithmError, Monitor};
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::{Mat, Par, Spec};
 use rayon::prelude::*;
-
-use crate::AlgorithmError;
 
 /// Rows that a task takes at a time, and whose products are summed together.
 pub const BLOCK: usize = 1 << 10;
