@@ -205,14 +205,21 @@ impl KeyIndex {
         } else {
             Self::of_texts(texts.iter().flat_map(|(_, keys)| keys.iter().flatten()))
         };
-        if index.len() >= u32::MAX as usize {
-            return Err(DataFusionError::Execution(format!(
-                "{} nodes: a graph has at most {} nodes",
-                index.len(),
-                u32::MAX - 1
-            )));
-        }
+        check_count(index.len())?;
         Ok(index)
+    }
+
+    /// The index of distinct integers in ascending order.
+    pub(crate) fn of_sorted_integers(keys: Vec<i64>) -> Result<Self> {
+        check_count(keys.len())?;
+        Ok(Self::Integer { keys, dense: Vec::new() })
+    }
+
+    /// The index of distinct texts in ascending order.
+    pub(crate) fn of_sorted_texts(keys: Vec<Arc<str>>) -> Result<Self> {
+        check_count(keys.len())?;
+        let numbers = keys.iter().cloned().zip(0..).collect();
+        Ok(Self::Text { keys, numbers })
     }
 
     fn of_integers(columns: &[&Int64Array]) -> Self {
@@ -333,6 +340,14 @@ impl KeyIndex {
             Self::Integer { keys, dense } => 8 * keys.len() + 4 * dense.len(),
             Self::Text { keys, .. } => keys.iter().map(|key| key.len() + 64).sum(),
         }
+    }
+}
+
+/// Fails if there are more keys than 32 bits can number.
+pub(crate) fn check_count(keys: usize) -> Result<()> {
+    match keys >= u32::MAX as usize {
+        true => Err(DataFusionError::Execution(format!("{keys} nodes: a graph has at most {} nodes", u32::MAX - 1))),
+        false => Ok(()),
     }
 }
 

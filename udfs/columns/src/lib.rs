@@ -20,12 +20,14 @@
 //!
 //! 1. `columns`: columns of several batches in one piece.
 //! 2. `keys`: keys of nodes.
-//! 3. `grouped_rows`: rows of groups.
+//! 3. `grouped_rows`, `key_stream`: rows of groups; keys that come batch by batch.
 
 mod columns;
 mod grouped_rows;
+mod key_stream;
 mod keys;
 
 pub use columns::{number_column, rows_of, whole_column};
 pub use grouped_rows::{GroupedRows, RowBuffer, RowsByGroup, item};
+pub use key_stream::{KeyMarks, KeyStream};
 pub use keys::{Key, KeyColumn, KeyIndex};

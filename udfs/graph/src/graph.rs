@@ -2,9 +2,11 @@
 
 use std::sync::OnceLock;
 
+use crate::targets::Targets;
+
 /// An undirected simple graph: no loops, no repeated edges; each adjacency list is sorted.
 ///
-/// Holds `8 (n + 1) + 8 m` bytes for `n` nodes and `m` edges.
+/// Holds `8 (n + 1) + 8 m` bytes for `n` nodes and `m` edges, or `8 (n + 1)` and a mapped file ([`EdgeFile`](crate::EdgeFile)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
     rows: CompressedRows,
@@ -19,6 +21,11 @@ impl Graph {
     pub fn from_edges(n: usize, edges: &[(u32, u32)]) -> Self {
         let both = edges.iter().filter(|(u, v)| u != v).flat_map(|&(u, v)| [(u, v), (v, u)]);
         Self { rows: CompressedRows::from_arcs(n, both) }
+    }
+
+    /// The graph of sorted lists without loops and repeats, both directions of each edge.
+    pub(crate) fn of_rows(offsets: Vec<usize>, targets: Targets) -> Self {
+        Self { rows: CompressedRows { offsets, targets } }
     }
 
     /// The number of nodes.
@@ -72,9 +79,10 @@ impl Graph {
         CompressedRows::bytes(n_nodes, 2 * n_edges)
     }
 
-    /// The bytes that it holds.
+    /// The bytes that it holds in memory.
     pub fn resident_bytes(&self) -> usize {
-        8 * (self.n_nodes() + 1) + 8 * self.n_edges()
+        let targets = if let Targets::Memory(targets) = &self.rows.targets { 4 * targets.len() } else { 0 };
+        8 * (self.n_nodes() + 1) + targets
     }
 }
 
@@ -188,7 +196,7 @@ impl Digraph {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct CompressedRows {
     offsets: Vec<usize>,
-    targets: Vec<u32>,
+    targets: Targets,
 }
 
 impl CompressedRows {
@@ -236,7 +244,7 @@ impl CompressedRows {
         offsets[n] = kept;
         targets.truncate(kept);
         targets.shrink_to_fit();
-        Self { offsets, targets }
+        Self { offsets, targets: Targets::Memory(targets) }
     }
 
     #[inline]

@@ -4,7 +4,7 @@
 //! (`b before c`) rely on the numbers being in key order.
 //!
 //! * [`Graph`]: undirected and simple, neighbours in ascending order; [`Digraph`]: arcs; [`Network`]: either, with weights or without,
-//!   as algorithms read it.
+//!   as algorithms read it. [`EdgeFile`]: a graph that is larger than memory.
 //! * [`connected_components`].
 //! * Petgraph's algorithms read both graphs as they stand, through [`View`] with weights; [`watched`] stops them. Petgraph's
 //!   graphs are converted by `From`, both ways.
@@ -48,13 +48,15 @@
 //!
 //! # Floors
 //!
-//! 1. `graph`, `isa`, `monitor`, `random`: the graph, the monitor, randomness, the machine.
-//! 2. `algorithm_error`, `components`, `petgraph_watch`, `steps`: errors, components and progress; a search that is watched.
-//! 3. `petgraph_view`: the graph as petgraph sees it.
-//! 4. `network`, `petgraph_algorithm`, `petgraph_graphs`: graphs with weights; algorithms of petgraph.
+//! 1. `isa`, `monitor`, `random`, `targets`: the monitor, randomness, the machine, where adjacency lists are.
+//! 2. `algorithm_error`, `graph`, `steps`: the graph, errors and progress.
+//! 3. `components`, `edge_file`, `petgraph_watch`: components; graphs larger than memory; a search that is watched.
+//! 4. `petgraph_view`: the graph as petgraph sees it.
+//! 5. `network`, `petgraph_algorithm`, `petgraph_graphs`: graphs with weights; algorithms of petgraph.
 
 mod algorithm_error;
 mod components;
+mod edge_file;
 mod graph;
 pub mod isa;
 mod monitor;
@@ -67,9 +69,11 @@ mod petgraph_view;
 mod petgraph_watch;
 pub mod random;
 mod steps;
+mod targets;
 
 pub use algorithm_error::AlgorithmError;
 pub use components::{Components, by_size, connected_components};
+pub use edge_file::{EdgeFile, EdgeFileError, EmptyFile};
 pub use graph::{Digraph, Graph};
 pub use monitor::{Monitor, Reservation, Stopped, Unmonitored};
 pub use network::{Links, Network, RepeatedArc, WeightedArcs};

@@ -7,7 +7,7 @@ use super::relation::{Answer, count, graph_function};
 
 /// The registration.
 pub fn condensation() -> Function {
-    graph_function("condensation", &[], Reads::SIMPLE, [], |_| {
+    graph_function("condensation", &[], Reads::ARCS, [], |_| {
         let columns = ["src", "dst", "condensation"];
         Ok(Answer::new(columns.map(count).to_vec(), |call| {
             let (graph, _reservation) = call.digraph()?;

@@ -13,7 +13,7 @@ use super::relation::{Answer, graph_function};
 /// The registration.
 pub fn dominators() -> Function {
     let source = NodeOption::parameter("source", "The node where all paths begin.");
-    graph_function("dominators", &["node", "dominators"], Reads::SIMPLE, [source], bind)
+    graph_function("dominators", &["node", "dominators"], Reads::ARCS, [source], bind)
         .returns("node, dominators; graph_id in front where edges have it")
         .description(
             "For each node that paths along arcs, src to dst, lead to from the source: its immediate dominator, the \

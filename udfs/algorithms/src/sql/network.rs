@@ -200,7 +200,6 @@ impl<'a> GraphCall<'a> {
         kernel: impl FnOnce(Network<'_>) -> Result<T, E>,
     ) -> Result<T, Failure> {
         let kernel = |network: Network<'_>| kernel(network).map_err(Into::into);
-        let (n, arcs) = (self.graph.n_nodes(), self.graph.arcs());
         match (self.reading.weights, self.reading.directed) {
             (false, false) => kernel(Network::undirected(self.simple()?)),
             (false, true) => {
@@ -208,7 +207,7 @@ impl<'a> GraphCall<'a> {
                 kernel(Network::of_arcs(&graph))
             }
             (true, directed) => {
-                let weights = self.weights()?;
+                let (n, arcs, weights) = (self.graph.n_nodes(), self.graph.arcs(), self.weights()?);
                 let rows = arcs.iter().zip(weights).map(|(&(u, v), &weight)| (u, v, weight));
                 let scratch = 2 * WeightedArcs::bytes(n, if directed { 1 } else { 2 } * arcs.len());
                 if directed {

@@ -138,6 +138,7 @@ fn bind_call(name: &'static str, rows: RowKeys, reads: Reads, bind: BindOptions,
     let answer = bind(&call.options).map_err(|error| named_error(name, error))?;
     let weighted = Call { options: reading.weight_option(&call.options), inputs: call.inputs.clone() };
     let input = GraphInput::bind_weighted(name, &weighted, WEIGHT)?;
+    let input = input.graph_alone(!reading.directed);
     let names: &[&str] = match rows {
         RowKeys::Nodes => &["node"],
         RowKeys::Keys(names) => names,

@@ -7,7 +7,7 @@ use super::relation::{Answer, node_function};
 
 /// The registration.
 pub fn strong_components() -> Function {
-    node_function("strong_components", Reads::SIMPLE, [], |_| {
+    node_function("strong_components", Reads::ARCS, [], |_| {
         Ok(Answer::count("strong_components", |call| {
             let (graph, _reservation) = call.digraph()?;
             Ok(crate::strong_components(&graph, call.host)?.of_node)

@@ -7,7 +7,7 @@ use super::relation::{Answer, node_function};
 
 /// The registration.
 pub fn topological_sort() -> Function {
-    node_function("topological_sort", Reads::SIMPLE, [], |_| {
+    node_function("topological_sort", Reads::ARCS, [], |_| {
         Ok(Answer::count("topological_sort", |call| {
             let (graph, _reservation) = call.digraph()?;
             Ok(crate::topological_sort(&graph, call.host)?)

@@ -73,6 +73,7 @@ fn options(options: &Options) -> Result<MidpointOptions> {
 fn bind(call: &Call) -> Result<Binding> {
     let options = options(&call.options)?;
     let input = GraphInput::bind_weighted(NAME, call, WEIGHT)?;
+    let input = input.graph_alone(!options.directed && !options.self_loops);
     if call.options.text(WEIGHT)?.is_some()
         && (MidpointOptions { relative: true, ..options.clone() }) != MidpointOptions::default()
     {
@@ -94,7 +95,7 @@ fn curvatures(input: &GraphInput, options: &MidpointOptions, run: &mut Run) -> R
         let host = run.host();
         host.check().map_err(stopped)?;
         let _reservation = Reservation::new(host, ROW_BYTES * graph.n_nodes()).map_err(stopped)?;
-        let (n, arcs) = (graph.n_nodes(), graph.arcs());
+        let (n, arcs) = (graph.n_nodes(), if options.directed || options.self_loops { graph.arcs() } else { &[] });
         if let Some(lengths) = edge_weights(NAME, LENGTH, &graph)? {
             let undirected = graph.graph()?;
             let values =

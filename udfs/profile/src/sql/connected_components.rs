@@ -27,7 +27,7 @@ pub fn connected_components() -> Function {
 }
 
 fn bind(call: &Call) -> Result<Binding> {
-    let input = GraphInput::bind(NAME, call)?;
+    let input = GraphInput::bind(NAME, call)?.graph_alone(true);
     let count = |name| Field::new(name, DataType::Int64, true);
     let schema = input.schema([Field::new("node", input.key.clone(), true), count("component"), count("size")]);
     Ok(Binding::new(schema, input.reads.clone(), move |run| components(&input, run)).by_graph())

@@ -15,8 +15,9 @@ use crate::host::Host;
 use crate::registry::Parameter;
 use crate::registry::operator::{Call, InputSchema, require_columns};
 use crate::runs::cached_input::CacheRequest;
-use crate::runs::input_graph::InputGraph;
+use crate::runs::input_graph::{InputGraph, key_column};
 use crate::runs::run::Run;
+use crate::runs::spilled_graph::Edges;
 
 /// The advice about an edge of a relation whose end is not among `nodes`.
 const ADD_NODE: &str = ". Add the node, leave nodes => out, or keep only edges between nodes: WHERE src IN (SELECT node \
@@ -60,6 +61,7 @@ pub struct GraphInput {
     nodes: Option<usize>,
     weight: Option<String>,
     id: Option<Field>,
+    graph_alone: bool,
 }
 
 impl GraphInput {
@@ -92,7 +94,13 @@ impl GraphInput {
             reads.push(present(nodes, &["node", "graph_id"]));
         }
         let id = edges.schema.field_with_name("graph_id").ok().map(|field| field.clone().with_nullable(true));
-        Ok(Self { function, key, reads, nodes, weight: None, id })
+        Ok(Self { function, key, reads, nodes, weight: None, id, graph_alone: false })
+    }
+
+    /// Says whether the run reads [`InputGraph::graph`] alone and neither rows nor weights. Such a graph may be larger than memory: its
+    /// edges go into a temporary file where their rows do not fit.
+    pub fn graph_alone(self, graph_alone: bool) -> Self {
+        Self { graph_alone, ..self }
     }
 
     /// As [`GraphInput::bind`], with the weights of edges in the column that an option names, if it does.
@@ -130,7 +138,14 @@ impl GraphInput {
     }
 
     fn read(&self, run: &mut Run) -> Result<Vec<InputGraph>> {
-        let edges = run.collect(0)?;
+        let one = !self.reads.iter().flatten().any(|column| column == "graph_id") && self.weight.is_none();
+        let edges = match self.graph_alone && one && run.context().runtime_env().disk_manager.tmp_files_enabled() {
+            false => run.collect(0)?,
+            true => match run.edges(self.function, self.nodes, ADD_NODE)? {
+                Edges::Rows(rows) => rows,
+                Edges::Graph(graph) => return Ok(vec![graph]),
+            },
+        };
         let graphs = InputGraphs::new(run, self.function, &edges, self.nodes, self.weight.as_deref())?;
         drop(edges);
         let host = run.host();
@@ -300,9 +315,4 @@ impl GraphIds {
         let nodes = RowsByGroup::by_key(&index, node_keys.as_ref(), has_nulls);
         Ok(Self { index, values, edges, nodes })
     }
-}
-
-fn key_column(batches: &[RecordBatch], name: &str, what: &str) -> Result<KeyColumn> {
-    let column = whole_column(batches, name)?.unwrap_or_else(|| new_null_array(&DataType::Null, 0));
-    KeyColumn::new(&column, what)
 }

@@ -3,10 +3,11 @@
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array, UInt32Array};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array, RecordBatch, UInt32Array, new_null_array};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::{filter, take};
-use bonnet_columns::{KeyColumn, KeyIndex};
+use arrow::datatypes::DataType;
+use bonnet_columns::{KeyColumn, KeyIndex, whole_column};
 use bonnet_graph::{Graph, Monitor, Stopped};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::execution::memory_pool::MemoryPool;
@@ -29,6 +30,8 @@ pub struct InputGraph {
     with_ends: Option<BooleanBuffer>,
     weights: Option<Float64Array>,
     graph: Arc<OnceLock<Graph>>,
+    /// Whether the graph is in a file, and there are no rows.
+    on_disk: bool,
     /// The cached nodes and undirected graph, and the session's access to the cache, where they are cached.
     cached: Option<(Arc<CachedGraph>, GraphCacheAccess)>,
     host: Arc<Host>,
@@ -53,32 +56,41 @@ impl InputGraph {
         let keys = match nodes {
             None => KeyIndex::new(&[("src", src), ("dst", dst)])?,
             Some((nodes, _)) => {
-                if nodes.data_type() != src.data_type() {
-                    // For its error: the index of the nodes alone would not see that the forms differ.
-                    KeyIndex::new(&[("nodes.node", nodes), ("src", src), ("dst", dst)])?;
-                }
+                same_form(nodes, (src, dst))?;
                 KeyIndex::new(&[("nodes.node", nodes)])?
             }
         };
         let (mut arcs, with_ends) = keys.arcs(src, dst);
         let mut weights = of_arcs(weights, with_ends.as_ref())?;
-        if let Some((_, remedy)) = nodes
+        if let Some((nodes, remedy)) = nodes
             && with_ends.is_some()
         {
-            for (column, name) in [(src, "src"), (dst, "dst")] {
-                if let Some(row) = keys.first_unknown(column) {
-                    return Err(execution_error(format!(
-                        "{function}: an edge ends at node {} ({name}), which nodes lacks{remedy}",
-                        column.describe(row)
-                    )));
-                }
-            }
+            known(function, &keys, nodes, (src, dst), remedy)?;
         }
         if sorted {
             sort(&mut arcs, &mut weights);
         }
         let (keys, arcs, host) = (Arc::new(keys), Arc::new(arcs), Arc::clone(host));
-        Ok(Self { id: None, keys, arcs, with_ends, weights, graph: Arc::default(), cached: None, host })
+        Ok(Self { id: None, keys, arcs, with_ends, weights, graph: Arc::default(), on_disk: false, cached: None, host })
+    }
+
+    /// A graph without its rows, whose memory is reserved here.
+    ///
+    /// # Errors
+    /// If there is not the memory for what of it is no file.
+    pub(crate) fn of_file(keys: KeyIndex, graph: Graph, host: &Arc<Host>) -> Result<Self> {
+        host.reserve(graph.resident_bytes()).map_err(stopped)?;
+        Ok(Self {
+            id: None,
+            keys: Arc::new(keys),
+            arcs: Arc::default(),
+            with_ends: None,
+            weights: None,
+            graph: Arc::new(OnceLock::from(graph)),
+            on_disk: true,
+            cached: None,
+            host: Arc::clone(host),
+        })
     }
 
     /// A graph that is cached; with `rows` the edges are these rows, of which the cache knows the nodes and the undirected
@@ -102,11 +114,14 @@ impl InputGraph {
         };
         let (keys, undirected) = (Arc::clone(&graph.keys), Arc::clone(&graph.graph));
         let (cached, host) = (Some((graph, access)), Arc::clone(host));
-        Ok(Self { id: None, keys, arcs, with_ends, weights, graph: undirected, cached, host })
+        Ok(Self { id: None, keys, arcs, with_ends, weights, graph: undirected, on_disk: false, cached, host })
     }
 
     /// The part of the graph that is cached, if the pool has room for it.
     pub(crate) fn to_cache(&self, pool: &Arc<dyn MemoryPool>) -> Option<CachedGraph> {
+        if self.on_disk {
+            return None;
+        }
         CachedGraph::new(Arc::clone(&self.keys), Arc::clone(&self.arcs), self.weights.clone(), pool)
     }
 
@@ -115,8 +130,10 @@ impl InputGraph {
         self.keys.len()
     }
 
-    /// The rows that have both ends, as they stand: with repeats, loops and their direction.
+    /// The rows that have both ends, as they stand: with repeats, loops and their direction. None where the graph is larger than memory
+    /// and the call reads the graph alone ([`GraphInput::graph_alone`](crate::GraphInput::graph_alone)).
     pub fn arcs(&self) -> &[(u32, u32)] {
+        debug_assert!(!self.on_disk, "a call that says it reads the graph alone asks for rows");
         &self.arcs
     }
 
@@ -185,6 +202,9 @@ impl InputGraph {
     }
 
     fn graph_bytes(&self) -> usize {
+        if let Some(graph) = self.graph.get().filter(|_| self.on_disk) {
+            return graph.resident_bytes();
+        }
         Graph::bytes(self.n_nodes(), self.arcs.len())
     }
 
@@ -225,6 +245,40 @@ impl InputGraph {
             None => error,
         }
     }
+}
+
+/// Fails where nodes and the ends of edges have keys of different forms, which the index of the nodes alone would not see.
+fn same_form(nodes: &KeyColumn, (src, dst): (&KeyColumn, &KeyColumn)) -> Result<()> {
+    match nodes.data_type() == src.data_type() {
+        true => Ok(()),
+        false => KeyIndex::new(&[("nodes.node", nodes), ("src", src), ("dst", dst)]).map(drop),
+    }
+}
+
+/// Fails where an end of an edge is not among the nodes; `remedy` says what to do.
+pub(crate) fn known(
+    function: &str,
+    keys: &KeyIndex,
+    nodes: &KeyColumn,
+    (src, dst): (&KeyColumn, &KeyColumn),
+    remedy: &str,
+) -> Result<()> {
+    same_form(nodes, (src, dst))?;
+    for (column, name) in [(src, "src"), (dst, "dst")] {
+        if let Some(row) = keys.first_unknown(column) {
+            return Err(execution_error(format!(
+                "{function}: an edge ends at node {} ({name}), which nodes lacks{remedy}",
+                column.describe(row)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A column of keys in one piece; `what` names it in errors.
+pub(crate) fn key_column(batches: &[RecordBatch], name: &str, what: &str) -> Result<KeyColumn> {
+    let column = whole_column(batches, name)?.unwrap_or_else(|| new_null_array(&DataType::Null, 0));
+    KeyColumn::new(&column, what)
 }
 
 /// The weights of the rows that have both ends.

@@ -3,3 +3,4 @@
 pub(crate) mod cached_input;
 pub(crate) mod input_graph;
 pub(crate) mod run;
+pub(crate) mod spilled_graph;

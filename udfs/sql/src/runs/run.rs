@@ -101,7 +101,7 @@ impl Run {
     }
 
     /// The rows of an input, whose reading begins here if it has not; `None` where they were read.
-    fn take(&mut self, input: usize) -> Result<Option<SendableRecordBatchStream>> {
+    pub(crate) fn take(&mut self, input: usize) -> Result<Option<SendableRecordBatchStream>> {
         Ok(match std::mem::replace(&mut self.inputs[input], Input::End) {
             Input::Plan(plan) => {
                 let _entered = self.runtime.enter();
