@@ -5,8 +5,24 @@ use bonnet_algorithms::{
     is_planar, maximal_cliques, maximum_matching, minimum_spanning_tree, shortest_paths, strong_components,
     treewidth_upper_bound,
 };
+use bonnet_graph::{EdgeFile, EmptyFile};
 
 use super::*;
+
+/// The graph of edges, with its lists in a file.
+fn from_file(n: usize, edges: &[(u32, u32)]) -> Result<Graph> {
+    let empty = || {
+        let file = tempfile::NamedTempFile::new()?;
+        Ok::<_, std::io::Error>(EmptyFile {
+            writer: Box::new(file.reopen()?),
+            reader: file.reopen()?,
+            keep: Box::new(file),
+        })
+    };
+    let mut file = EdgeFile::new(empty()?);
+    edges.iter().try_for_each(|&edge| file.push(edge))?;
+    Ok(file.into_graph(n, |v| v, empty()?, &Unmonitored)?)
+}
 
 /// On 100,000 nodes of three shapes; widths on 1,000.
 pub(crate) fn structure(c: &mut Criterion) -> Result<()> {
@@ -17,6 +33,9 @@ pub(crate) fn structure(c: &mut Criterion) -> Result<()> {
         let network = Network::undirected(&graph);
         let sources: Vec<Ends> = (0..16).map(Ends::From).collect();
         let options = PathOptions { nodes: false, ..PathOptions::default() };
+        let (n, edges) = (generated.n_nodes, &generated.edges);
+        group.bench_function("from_edges", |b| b.iter(|| Graph::from_edges(n, black_box(edges))));
+        group.bench_function("edge_file", |b| b.iter(|| from_file(n, black_box(edges))));
         group.bench_function("strong_components", |b| b.iter(|| strong_components(black_box(&arcs), &Unmonitored)));
         group.bench_function("biconnected_components", |b| b.iter(|| biconnected_components(&graph, &Unmonitored)));
         group.bench_function("articulation_points", |b| b.iter(|| articulation_points(&graph, &Unmonitored)));

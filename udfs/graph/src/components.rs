@@ -1,6 +1,8 @@
 //! Connected components by search.
 
-use crate::Graph;
+use std::convert::Infallible;
+
+use crate::{Graph, Monitor, Stopped};
 
 /// The components of a graph, numbered by falling size; among equal sizes, by their smallest node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,10 +16,27 @@ pub struct Components {
 /// The connected components of `graph`: 0 is the largest. O(n + m) time, 12 n bytes. Not petgraph's `connected_components`,
 /// which says how many there are, and not which nodes are in them.
 pub fn connected_components(graph: &Graph) -> Components {
+    let Ok(components) = search(graph, || Ok::<_, Infallible>(()));
+    components
+}
+
+/// The same with a monitor, which is asked every million arcs.
+///
+/// # Errors
+/// If the monitor stops it.
+pub fn watched_components(graph: &Graph, monitor: &dyn Monitor) -> Result<Components, Stopped> {
+    search(graph, || monitor.check())
+}
+
+/// Arcs between two checks.
+const ARCS: usize = 1 << 20;
+
+fn search<E>(graph: &Graph, mut check: impl FnMut() -> Result<(), E>) -> Result<Components, E> {
     let n = graph.n_nodes();
     let mut of_node = vec![u32::MAX; n];
     let mut sizes: Vec<usize> = Vec::new();
     let mut found: Vec<u32> = Vec::with_capacity(n);
+    let mut arcs = 0;
     // In order of their smallest nodes.
     for start in 0..n as u32 {
         if of_node[start as usize] != u32::MAX {
@@ -29,7 +48,13 @@ pub fn connected_components(graph: &Graph) -> Components {
         let mut head = first;
         found.push(start);
         while head < found.len() {
-            for &y in graph.neighbors(found[head]) {
+            let neighbors = graph.neighbors(found[head]);
+            arcs += neighbors.len();
+            if arcs >= ARCS {
+                check()?;
+                arcs = 0;
+            }
+            for &y in neighbors {
                 if of_node[y as usize] == u32::MAX {
                     of_node[y as usize] = component;
                     found.push(y);
@@ -46,7 +71,7 @@ pub fn connected_components(graph: &Graph) -> Components {
         rank[component as usize] = position as u32;
     }
     of_node.iter_mut().for_each(|component| *component = rank[*component as usize]);
-    Components { of_node, sizes: order.iter().map(|&component| sizes[component as usize]).collect() }
+    Ok(Components { of_node, sizes: order.iter().map(|&component| sizes[component as usize]).collect() })
 }
 
 /// Groups of nodes, numbered in any way, by falling size; among equal sizes, by their smallest node. O(n log n).
@@ -67,6 +92,14 @@ pub fn by_size(group: &[u32]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_search_ends_when_it_is_stopped() {
+        let path: Vec<(u32, u32)> = (0..600_000).map(|v| (v, v + 1)).collect();
+        let graph = Graph::from_edges(600_001, &path);
+        assert_eq!(watched_components(&graph, &crate::Unmonitored), Ok(connected_components(&graph)));
+        assert!(search(&graph, || Err(())).is_err());
+    }
 
     #[test]
     fn the_largest_component_comes_first_and_ties_go_to_the_smallest_node() {

@@ -81,7 +81,7 @@ impl EdgeFile {
     /// own, which is mapped: 4 bytes for each of both directions of an edge. `number` says which node an endpoint is.
     ///
     /// The edges are read once to count degrees, and once for each part of the lists, which are made in memory: as much as the
-    /// monitor gives, at least a megabyte. O(m) a reading, `12 n` bytes beside a part.
+    /// monitor gives, at least a megabyte. O(m) a reading, `8 n` bytes beside a part.
     ///
     /// # Errors
     /// If a file cannot be written or read, or the monitor stops it.
@@ -96,11 +96,12 @@ impl EdgeFile {
         monitor: &dyn Monitor,
     ) -> Result<Graph, EdgeFileError> {
         self.writer.flush()?;
-        let _nodes = Reservation::new(monitor, 12 * n + 4 * EDGE * BLOCK)?;
-        let mut degrees = vec![0u32; n];
+        let _nodes = Reservation::new(monitor, 8 * n + 4 * EDGE * BLOCK)?;
+        // Degrees at first, then the lengths of lists, at last where these start.
+        let mut offsets = vec![0usize; n + 1];
         let share = n.div_ceil(rayon::current_num_threads()).max(1);
-        self.scan(&number, monitor, |edges| {
-            degrees.par_chunks_mut(share).enumerate().for_each(|(part, degrees)| {
+        self.scan((n, &number), monitor, |edges| {
+            offsets[..n].par_chunks_mut(share).enumerate().for_each(|(part, degrees)| {
                 let first = part * share;
                 for &(u, v) in edges {
                     for end in [u, v] {
@@ -111,13 +112,12 @@ impl EdgeFile {
                 }
             });
         })?;
-        let mut offsets = vec![0usize; n + 1];
         let mut writer = BufWriter::with_capacity(EDGE * BLOCK, lists.writer);
-        let (mut start, mut room) = (0, 4 * degrees.iter().map(|&degree| degree as usize).sum::<usize>());
+        let (mut start, mut room) = (0, 4 * offsets.iter().sum::<usize>());
         while start < n {
-            let (nodes, _memory) = part(&degrees, start, &mut room, monitor)?;
-            let mut pieces = Lists::pieces(&degrees, nodes.clone());
-            self.scan(&number, monitor, |edges| pieces.par_iter_mut().for_each(|piece| piece.add(edges)))?;
+            let (nodes, _memory) = part(&offsets[..n], start, &mut room, monitor)?;
+            let mut pieces = Lists::pieces(&offsets, nodes.clone());
+            self.scan((n, &number), monitor, |edges| pieces.par_iter_mut().for_each(|piece| piece.add(edges)))?;
             let mut lengths = Vec::with_capacity(pieces.len());
             let mut left = &mut offsets[nodes.clone()];
             for piece in &pieces {
@@ -125,10 +125,10 @@ impl EdgeFile {
                 lengths.push(own);
                 left = others;
             }
-            pieces.par_iter_mut().zip(lengths).for_each(|(piece, lengths)| piece.finish(lengths));
+            pieces.par_iter_mut().zip(lengths).try_for_each(|(piece, lengths)| piece.finish(lengths, monitor))?;
             for piece in &pieces {
-                monitor.check()?;
                 for targets in piece.targets.chunks(BLOCK) {
+                    monitor.check()?;
                     targets.iter().try_for_each(|target| writer.write_all(&target.to_ne_bytes()))?;
                 }
             }
@@ -143,7 +143,7 @@ impl EdgeFile {
     /// Reads all edges but loops, some at a time.
     fn scan(
         &mut self,
-        number: &(impl Fn(u32) -> u32 + Sync),
+        (n, number): (usize, &(impl Fn(u32) -> u32 + Sync)),
         monitor: &dyn Monitor,
         mut visit: impl FnMut(&[(u32, u32)]),
     ) -> Result<(), EdgeFileError> {
@@ -162,6 +162,7 @@ impl EdgeFile {
                 (end(0), end(4))
             };
             bytes.par_chunks_exact(EDGE).with_min_len(1 << 12).map(edge).collect_into_vec(&mut edges);
+            assert!(edges.iter().all(|&(u, v)| (u.max(v) as usize) < n), "a node beyond the {n} of the graph");
             edges.retain(|(u, v)| u != v);
             visit(&edges);
             monitor.advance(count as u64);
@@ -173,15 +174,15 @@ impl EdgeFile {
 
 /// The nodes from `start` on whose lists have room together, and the memory of these; `room` becomes less where it is not there.
 fn part<'a>(
-    degrees: &[u32],
+    degrees: &[usize],
     start: usize,
     room: &mut usize,
     monitor: &'a dyn Monitor,
 ) -> Result<(Range<usize>, Reservation<'a>), Stopped> {
     loop {
         let (mut end, mut bytes) = (start, 0);
-        while end < degrees.len() && (end == start || bytes + 4 * degrees[end] as usize <= *room) {
-            bytes += 4 * degrees[end] as usize;
+        while end < degrees.len() && (end == start || bytes + 4 * degrees[end] <= *room) {
+            bytes += 4 * degrees[end];
             end += 1;
         }
         match Reservation::new(monitor, bytes + 16 * (end - start)) {
@@ -201,14 +202,14 @@ struct Lists {
 
 impl Lists {
     /// Those of some nodes in pieces of about the same length, one a thread.
-    fn pieces(degrees: &[u32], nodes: Range<usize>) -> Vec<Self> {
-        let all: usize = degrees[nodes.clone()].iter().map(|&degree| degree as usize).sum();
+    fn pieces(degrees: &[usize], nodes: Range<usize>) -> Vec<Self> {
+        let all: usize = degrees[nodes.clone()].iter().sum();
         let goal = all.div_ceil(rayon::current_num_threads()).max(1);
         let mut pieces = Vec::new();
         let (mut first, mut sum, mut ends) = (nodes.start, 0, Vec::new());
         for v in nodes.clone() {
             ends.push(sum);
-            sum += degrees[v] as usize;
+            sum += degrees[v];
             if sum >= goal || v + 1 == nodes.end {
                 pieces.push(Self { nodes: first..v + 1, targets: vec![0; sum], ends: std::mem::take(&mut ends) });
                 (first, sum) = (v + 1, 0);
@@ -231,9 +232,13 @@ impl Lists {
     }
 
     /// Sorts each list, leaves repeats out, and says how long each is in `lengths`.
-    fn finish(&mut self, lengths: &mut [usize]) {
-        let (mut start, mut kept) = (0, 0);
+    fn finish(&mut self, lengths: &mut [usize], monitor: &dyn Monitor) -> Result<(), Stopped> {
+        let (mut start, mut kept, mut checked) = (0, 0, 0);
         for (&end, length) in self.ends.iter().zip(lengths) {
+            if end - checked >= BLOCK {
+                monitor.check()?;
+                checked = end;
+            }
             self.targets[start..end].sort_unstable();
             let first = kept;
             for at in start..end {
@@ -247,6 +252,7 @@ impl Lists {
             start = end;
         }
         self.targets.truncate(kept);
+        Ok(())
     }
 }
 

@@ -5,7 +5,7 @@
 //!
 //! * [`Graph`]: undirected and simple, neighbours in ascending order; [`Digraph`]: arcs; [`Network`]: either, with weights or without,
 //!   as algorithms read it. [`EdgeFile`]: a graph that is larger than memory.
-//! * [`connected_components`].
+//! * [`connected_components`], [`watched_components`].
 //! * Petgraph's algorithms read both graphs as they stand, through [`View`] with weights; [`watched`] stops them. Petgraph's
 //!   graphs are converted by `From`, both ways.
 //! * [`isa`]: inner loops compiled for several instruction sets.
@@ -72,7 +72,7 @@ mod steps;
 mod targets;
 
 pub use algorithm_error::AlgorithmError;
-pub use components::{Components, by_size, connected_components};
+pub use components::{Components, by_size, connected_components, watched_components};
 pub use edge_file::{EdgeFile, EdgeFileError, EmptyFile};
 pub use graph::{Digraph, Graph};
 pub use monitor::{Monitor, Reservation, Stopped, Unmonitored};

@@ -1,6 +1,6 @@
 //! The plan of the searches of an undirected graph.
 
-use bonnet_graph::{Components, Graph, Monitor, Reservation, Stopped, connected_components};
+use bonnet_graph::{Components, Graph, Monitor, Reservation, Stopped, watched_components};
 use rayon::prelude::*;
 
 use super::Host;
@@ -48,8 +48,7 @@ impl MidpointPlan {
         anchors: Option<usize>,
         monitor: &dyn Monitor,
     ) -> Result<Self, Stopped> {
-        let components = connected_components(graph);
-        monitor.check()?;
+        let components = watched_components(graph, monitor)?;
         // Components with no more nodes than the sample takes are exact: the last ones, as sizes fall.
         let is_sampled = |size: &&usize| anchors.is_some_and(|anchors| anchors < **size);
         let sampled = components.sizes.iter().take_while(is_sampled).count();

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array};
 use arrow::datatypes::{DataType, Field};
-use bonnet_graph::{Monitor, Reservation};
+use bonnet_graph::{Monitor, Reservation, watched_components};
 use bonnet_sql::{Binding, Body, Call, Function, GraphInput, Parameter, Run, stopped};
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::Result;
 
 const NAME: &str = "connected_components";
 
@@ -39,8 +39,8 @@ fn components(input: &GraphInput, run: &mut Run) -> Result<()> {
         host.check().map_err(stopped)?;
         // The components, and the answer.
         let _reservation = Reservation::new(host, 40 * graph.n_nodes()).map_err(stopped)?;
-        let components =
-            run.install(|| Ok::<_, DataFusionError>(bonnet_graph::connected_components(graph.graph()?)))?;
+        let undirected = graph.graph()?;
+        let components = run.install(|| watched_components(undirected, host)).map_err(stopped)?;
         let column = |value: &dyn Fn(u32) -> i64| -> ArrayRef {
             Arc::new(Int64Array::from_iter_values(components.of_node.iter().map(|&component| value(component))))
         };

@@ -213,7 +213,8 @@ fn profile(run: &mut Run, tables: &GraphTables) -> Result<Row> {
     row.avg_degree = (n > 0.0).then(|| 2.0 * m / n);
     row.density = (n > 1.0).then(|| 2.0 * m / (n * (n - 1.0)));
     if run.wants("components") {
-        row.components = Some(run.install(|| bonnet_graph::connected_components(graph)).sizes.len() as i64);
+        let components = run.install(|| bonnet_graph::watched_components(graph, run.host()));
+        row.components = Some(components.map_err(stopped)?.sizes.len() as i64);
     }
     if let Some(labels) = labels {
         row.classes = labels.iter().flatten().max().map(|&class| i64::from(class) + 1);
