@@ -213,7 +213,8 @@ fn profile(run: &mut Run, tables: &GraphTables) -> Result<Row> {
     row.avg_degree = (n > 0.0).then(|| 2.0 * m / n);
     row.density = (n > 1.0).then(|| 2.0 * m / (n * (n - 1.0)));
     if run.wants("components") {
-        let components = run.install(|| bonnet_graph::watched_components(graph, run.host()));
+        let host = run.host();
+        let components = run.install(|| bonnet_graph::watched_components(graph, host));
         row.components = Some(components.map_err(stopped)?.sizes.len() as i64);
     }
     if let Some(labels) = labels {
