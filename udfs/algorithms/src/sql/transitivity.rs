@@ -7,7 +7,7 @@ pub fn transitivity() -> Function {
     graph_aggregate("transitivity", |graph, monitor| crate::transitivity(graph, monitor).map(Some))
         .heavy()
         .description(
-            "The share of paths of length two whose endpoints are adjacent: three times the triangles over the paths; 0 without \
+            "The share of paths of length two whose endpoints are adjacent: three times the triangles over the paths. 0 without \
              a path, NULL without rows. Direction, loops and repeats do not count. O(m sqrt(m)).",
         )
         .example("SELECT transitivity(src, dst) FROM karate.edges")
