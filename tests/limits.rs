@@ -468,3 +468,33 @@ fn ctrl_c_in_the_middle_of_training_keeps_the_finished_runs() {
     ));
     assert_eq!(db.value("SELECT count(DISTINCT seed) FROM results WHERE seed < 10"), "10");
 }
+
+/// A graph that is larger than memory goes through temporary files, which have no names: a kill leaves nothing of them.
+#[test]
+fn a_kill_leaves_no_rows_of_a_graph_that_is_larger_than_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let query = "SELECT count(*) FROM connected_components((SELECT src, dst FROM kronecker_edges(22)))";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bonnet"));
+    command.args(["--memory-limit", "64MB", "-c", query]).env("TMPDIR", folder.path()).stdout(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    // DataFusion makes a folder when it is first asked for a file.
+    let names = |folder: &std::path::Path| -> Vec<std::path::PathBuf> {
+        std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect()
+    };
+    let start = Instant::now();
+    let folders = loop {
+        let found = names(folder.path());
+        if !found.is_empty() {
+            break found;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "no folder of temporary files");
+        assert!(child.try_wait().unwrap().is_none(), "it ended before");
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    // Long after the file has its first edges, and long before the last.
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(child.try_wait().unwrap().is_none(), "it ended before");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(folders.iter().all(|folder| names(folder).is_empty()), "{folders:?}");
+}

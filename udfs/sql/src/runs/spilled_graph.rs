@@ -62,12 +62,14 @@ impl Run {
         }
     }
 
-    /// A temporary file of this query.
+    /// A temporary file of this query. Where the system lets an open file lose its name it has none, so that nothing is left of it
+    /// however the process ends.
     fn temporary_file(&self, what: &str) -> Result<EmptyFile> {
         let file = self.context.runtime_env().disk_manager.create_tmp_file(what)?;
         let path = file.path().ok_or_else(|| internal_datafusion_err!("{what}: a temporary file without a path"))?;
-        let reader = File::open(path)?;
-        Ok(EmptyFile { writer: Box::new(file.open_writer()?), reader, keep: Box::new(file) })
+        let (writer, reader) = (Box::new(file.open_writer()?), File::open(path)?);
+        let _ = std::fs::remove_file(path);
+        Ok(EmptyFile { writer, reader, keep: Box::new(file) })
     }
 }
 
