@@ -181,6 +181,7 @@ fn ended(result: Result<(), ScriptFailure>, shell: Shell, failed_runs: FailedRun
     };
     // The engine would wait for work that nobody wants any more: the process ends without it.
     abandon();
+    shell.session.remove_temporary_files();
     std::mem::forget(shell);
     status
 }

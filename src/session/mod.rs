@@ -180,6 +180,15 @@ impl Session {
         Ok(CancelOnDrop(RunningStatement::new(kernels.as_ref().clone(), memory, deadline.map(Deadline::end))))
     }
 
+    /// Removes the temporary files of statements, among them those that still run, which then fail. For a program that is about to end
+    /// without waiting for them.
+    pub fn remove_temporary_files(&self) {
+        for folder in self.state().runtime_env().disk_manager.temp_dir_paths() {
+            // A file that is made meanwhile is in the way once, and then has no folder to be in.
+            (0..10).any(|_| std::fs::remove_dir_all(&folder).is_ok());
+        }
+    }
+
     /// The progress of the running statement, once a kernel is at work.
     pub fn progress(&self) -> Option<ProgressReport> {
         self.progress.report()
