@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use bonnetdb::EngineOptions;
 use tempfile::TempDir;
 
-use super::Db;
+use super::{Db, send_ctrl_c};
 
 /// A statement that is told to stop does so within a second; the rest is for a loaded machine and an unoptimised build.
 const BOUND: Duration = Duration::from_secs(6);
@@ -420,8 +420,7 @@ fn interrupt(running: &mut Running) -> (Duration, Duration) {
     let process = running.child.id().to_string();
     let before = processor_time(&process).unwrap();
     let mut after = before;
-    let status = Command::new("kill").args(["-INT", &running.child.id().to_string()]).status().unwrap();
-    assert!(status.success());
+    send_ctrl_c(&running.child);
     let start = Instant::now();
     loop {
         if let Some(status) = running.child.try_wait().unwrap() {
@@ -480,9 +479,7 @@ fn a_kill_leaves_no_rows_of_a_graph_that_is_larger_than_memory() {
 #[test]
 fn ctrl_c_leaves_no_rows_of_a_sort_that_is_larger_than_memory() {
     let query = "SELECT max(r) FROM (SELECT row_number() OVER (ORDER BY src, dst) AS r FROM kronecker_edges(22))";
-    leaves_no_file(query, |child| {
-        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    });
+    leaves_no_file(query, |child| send_ctrl_c(child));
 }
 
 /// Ends a command that has written temporary files for half a second.

@@ -58,6 +58,13 @@ fn texts(batches: &[RecordBatch]) -> Vec<Vec<String>> {
     rows
 }
 
+/// Sends Ctrl-C to a process.
+#[cfg(unix)]
+fn send_ctrl_c(process: &std::process::Child) {
+    let status = std::process::Command::new("kill").args(["-INT", &process.id().to_string()]).status();
+    assert!(status.expect("kill runs").success());
+}
+
 /// An engine with one session, for tests that wait.
 struct Db {
     engine: Engine,

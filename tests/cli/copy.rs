@@ -341,7 +341,7 @@ mod unix {
             waited += 1;
         }
         std::thread::sleep(Duration::from_millis(300));
-        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        crate::send_ctrl_c(&child);
         assert_eq!(child.wait().unwrap().code(), Some(130));
         assert_eq!(fs::read_to_string(&file).unwrap(), "old");
         assert_eq!(names(folder.path()), ["cc.csv"]);

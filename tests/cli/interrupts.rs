@@ -1,11 +1,12 @@
 //! Ctrl-C in a script.
 #![cfg(unix)]
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::bonnet;
+use crate::send_ctrl_c;
 
 /// The bound is a second; the rest is for a loaded machine.
 const BOUND: Duration = Duration::from_secs(5);
@@ -13,11 +14,6 @@ const BOUND: Duration = Duration::from_secs(5);
 /// A query that nobody could wait for.
 const ENDLESS: &str = "SELECT count(*) FROM generate_series(1, 100000000) AS a(x), generate_series(1, 100000000) AS b(y) \
                        WHERE x % 7 + y % 11 > 3";
-
-fn interrupt(child: &Child) {
-    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
-    assert!(status.success());
-}
 
 fn wait(mut child: Child) -> (Option<i32>, Duration) {
     let started = Instant::now();
@@ -40,7 +36,7 @@ fn ctrl_c_ends_a_script_in_the_middle_of_a_query() {
         .spawn()
         .unwrap();
     thread::sleep(Duration::from_secs(2));
-    interrupt(&child);
+    send_ctrl_c(&child);
     assert_eq!(wait(child).0, Some(130));
 }
 
@@ -48,7 +44,7 @@ fn ctrl_c_ends_a_script_in_the_middle_of_a_query() {
 fn ctrl_c_ends_a_script_that_waits_for_its_input() {
     let child = bonnet().stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     thread::sleep(Duration::from_secs(2));
-    interrupt(&child);
+    send_ctrl_c(&child);
     assert_eq!(wait(child).0, Some(130));
 }
 
@@ -61,6 +57,6 @@ fn ctrl_c_ends_a_script_whose_rows_nobody_reads() {
         .spawn()
         .unwrap();
     thread::sleep(Duration::from_secs(2));
-    interrupt(&child);
+    send_ctrl_c(&child);
     assert_eq!(wait(child).0, Some(130));
 }
